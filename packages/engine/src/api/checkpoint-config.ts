@@ -1,0 +1,277 @@
+/**
+ * The settings of checkpoints by setters (org.apache.flink.streaming.api.environment.CheckpointConfig). A view of the
+ * job's configuration: every setter writes it under the key of Flink, every getter reads it.
+ *
+ * Setters that say "no effect yet" check and store the value; what they control does not exist so far.
+ */
+import {
+  ALIGNED_CHECKPOINT_TIMEOUT,
+  APPROXIMATE_LOCAL_RECOVERY,
+  CHECKPOINTING_INTERVAL,
+  CHECKPOINTING_INTERVAL_DURING_BACKLOG,
+  CHECKPOINTING_MAX_CONCURRENT,
+  CHECKPOINTING_MIN_PAUSE,
+  CHECKPOINTING_MODE,
+  CHECKPOINTING_RETENTION,
+  CHECKPOINTING_TIMEOUT,
+  CHECKPOINTING_TOLERABLE_FAILURES,
+  type Configuration,
+  type Duration,
+  durationMs,
+  FORCE_UNALIGNED,
+  MAX_SUBTASKS_PER_CHANNEL_STATE_FILE,
+  MillraceError,
+  PREFER_CHECKPOINT_FOR_RECOVERY,
+  RESTORE_WITHOUT_CHANNEL_STATE,
+  UNALIGNED_ENABLED,
+  UNALIGNED_INTERRUPTIBLE_TIMERS,
+} from '../base/index.ts';
+import { setChecked, setDuration } from './checked-setting.ts';
+import { type CheckpointStorageChoice, setCheckpointDirectory } from './checkpoint-storage-choice.ts';
+import { type CheckpointingMode, ExternalizedCheckpointCleanup } from './checkpointing-mode.ts';
+
+/** What `setFailOnCheckpointingErrors(false)` tolerates: any number. */
+const UNLIMITED_FAILURES = 0x7fffffff;
+
+export class CheckpointConfig {
+  /** As in Java, where the constants are a member of this class. */
+  static readonly ExternalizedCheckpointCleanup = ExternalizedCheckpointCleanup;
+
+  readonly #configuration: Configuration;
+
+  constructor(configuration: Configuration) {
+    this.#configuration = configuration;
+  }
+
+  /** True if checkpoints are taken periodically. */
+  isCheckpointingEnabled(): boolean {
+    return this.getCheckpointInterval() > 0;
+  }
+
+  /** Milliseconds; -1 if checkpoints are off. */
+  getCheckpointInterval(): number {
+    const intervalMs = this.#configuration.get(CHECKPOINTING_INTERVAL);
+    return intervalMs === undefined || intervalMs === 0 ? -1 : intervalMs;
+  }
+
+  /** Time from the start of one checkpoint to the start of the next; at least 10 ms. */
+  setCheckpointInterval(interval: Duration): void {
+    const setter = 'setCheckpointInterval';
+    if (durationMs(interval, setter) === 0) {
+      throw new MillraceError(
+        'INVALID_ARGUMENT',
+        `${setter}(0): expected at least 10 ms; disableCheckpointing() turns it off`,
+      );
+    }
+    setDuration(this.#configuration, CHECKPOINTING_INTERVAL, interval, setter);
+  }
+
+  /** No periodic checkpoints. */
+  disableCheckpointing(): void {
+    this.#configuration.unset(CHECKPOINTING_INTERVAL);
+  }
+
+  getCheckpointingMode(): CheckpointingMode {
+    return this.#configuration.get(CHECKPOINTING_MODE);
+  }
+
+  setCheckpointingMode(mode: CheckpointingMode): void {
+    setChecked(this.#configuration, CHECKPOINTING_MODE, mode, 'setCheckpointingMode');
+  }
+
+  getCheckpointingConsistencyMode(): CheckpointingMode {
+    return this.getCheckpointingMode();
+  }
+
+  /** Flink 2's name of {@link setCheckpointingMode}. */
+  setCheckpointingConsistencyMode(mode: CheckpointingMode): void {
+    setChecked(this.#configuration, CHECKPOINTING_MODE, mode, 'setCheckpointingConsistencyMode');
+  }
+
+  getCheckpointTimeout(): number {
+    return this.#configuration.get(CHECKPOINTING_TIMEOUT);
+  }
+
+  /** A checkpoint that takes longer is given up; at least 10 ms, 10 minutes by default. */
+  setCheckpointTimeout(timeout: Duration): void {
+    setDuration(this.#configuration, CHECKPOINTING_TIMEOUT, timeout, 'setCheckpointTimeout');
+  }
+
+  getMinPauseBetweenCheckpoints(): number {
+    return this.#configuration.get(CHECKPOINTING_MIN_PAUSE);
+  }
+
+  /** Least time between the end of one checkpoint and the start of the next; it wins over the interval. */
+  setMinPauseBetweenCheckpoints(pause: Duration): void {
+    setDuration(this.#configuration, CHECKPOINTING_MIN_PAUSE, pause, 'setMinPauseBetweenCheckpoints');
+  }
+
+  getMaxConcurrentCheckpoints(): number {
+    return this.#configuration.get(CHECKPOINTING_MAX_CONCURRENT);
+  }
+
+  /** At least 1. More than 1 has no effect yet: one checkpoint runs at a time. */
+  setMaxConcurrentCheckpoints(count: number): void {
+    setChecked(this.#configuration, CHECKPOINTING_MAX_CONCURRENT, count, 'setMaxConcurrentCheckpoints');
+  }
+
+  getTolerableCheckpointFailureNumber(): number {
+    return this.#configuration.get(CHECKPOINTING_TOLERABLE_FAILURES);
+  }
+
+  /** How many checkpoints may fail one after the other before the job fails over; 0 by default. */
+  setTolerableCheckpointFailureNumber(count: number): void {
+    setChecked(
+      this.#configuration,
+      CHECKPOINTING_TOLERABLE_FAILURES,
+      count,
+      'setTolerableCheckpointFailureNumber',
+    );
+  }
+
+  isFailOnCheckpointingErrors(): boolean {
+    return this.getTolerableCheckpointFailureNumber() === 0;
+  }
+
+  /** Old: true tolerates no failed checkpoint, false any number. */
+  setFailOnCheckpointingErrors(fail: boolean): void {
+    const count = checkedBoolean(fail, 'setFailOnCheckpointingErrors') ? 0 : UNLIMITED_FAILURES;
+    this.#configuration.set(CHECKPOINTING_TOLERABLE_FAILURES, count);
+  }
+
+  isExternalizedCheckpointsEnabled(): boolean {
+    return this.getExternalizedCheckpointCleanup() !== 'NO_EXTERNALIZED_CHECKPOINTS';
+  }
+
+  getExternalizedCheckpointCleanup(): ExternalizedCheckpointCleanup {
+    return this.#configuration.get(CHECKPOINTING_RETENTION);
+  }
+
+  getExternalizedCheckpointRetention(): ExternalizedCheckpointCleanup {
+    return this.getExternalizedCheckpointCleanup();
+  }
+
+  /** What becomes of the checkpoints of a job that is cancelled. */
+  enableExternalizedCheckpoints(cleanup: ExternalizedCheckpointCleanup): void {
+    setChecked(this.#configuration, CHECKPOINTING_RETENTION, cleanup, 'enableExternalizedCheckpoints');
+  }
+
+  /** A later name of {@link enableExternalizedCheckpoints}. */
+  setExternalizedCheckpointCleanup(cleanup: ExternalizedCheckpointCleanup): void {
+    setChecked(this.#configuration, CHECKPOINTING_RETENTION, cleanup, 'setExternalizedCheckpointCleanup');
+  }
+
+  /** Flink 2's name of {@link enableExternalizedCheckpoints}. */
+  setExternalizedCheckpointRetention(retention: ExternalizedCheckpointCleanup): void {
+    setChecked(this.#configuration, CHECKPOINTING_RETENTION, retention, 'setExternalizedCheckpointRetention');
+  }
+
+  /** A directory (URI or absolute path), or a storage object. */
+  setCheckpointStorage(storage: string | URL | CheckpointStorageChoice): void {
+    if (typeof storage === 'object' && !(storage instanceof URL)) storage.applyTo(this.#configuration);
+    else setCheckpointDirectory(this.#configuration, String(storage), 'setCheckpointStorage');
+  }
+
+  isPreferCheckpointForRecovery(): boolean {
+    return this.#configuration.get(PREFER_CHECKPOINT_FOR_RECOVERY);
+  }
+
+  /**
+   * Recover from the latest checkpoint even if there is a newer savepoint. Unsafe: what came between the two is done
+   * again, and sinks may show it twice. No effect yet: there are no savepoints.
+   */
+  setPreferCheckpointForRecovery(prefer: boolean): void {
+    setChecked(this.#configuration, PREFER_CHECKPOINT_FOR_RECOVERY, prefer, 'setPreferCheckpointForRecovery');
+  }
+
+  isUnalignedCheckpointsEnabled(): boolean {
+    return this.#configuration.get(UNALIGNED_ENABLED);
+  }
+
+  /** Let barriers overtake records. No effect yet: checkpoints are aligned. */
+  enableUnalignedCheckpoints(enabled = true): void {
+    setChecked(this.#configuration, UNALIGNED_ENABLED, enabled, 'enableUnalignedCheckpoints');
+  }
+
+  getAlignedCheckpointTimeout(): number {
+    return this.#configuration.get(ALIGNED_CHECKPOINT_TIMEOUT);
+  }
+
+  /** After that time an aligned checkpoint becomes unaligned, if that is enabled; 0: at once. No effect yet. */
+  setAlignedCheckpointTimeout(timeout: Duration): void {
+    setDuration(this.#configuration, ALIGNED_CHECKPOINT_TIMEOUT, timeout, 'setAlignedCheckpointTimeout');
+  }
+
+  /** Old name of {@link setAlignedCheckpointTimeout}. No effect yet. */
+  setAlignmentTimeout(timeout: Duration): void {
+    setDuration(this.#configuration, ALIGNED_CHECKPOINT_TIMEOUT, timeout, 'setAlignmentTimeout');
+  }
+
+  isForceUnalignedCheckpoints(): boolean {
+    return this.#configuration.get(FORCE_UNALIGNED);
+  }
+
+  /** No effect yet. */
+  setForceUnalignedCheckpoints(forced: boolean): void {
+    setChecked(this.#configuration, FORCE_UNALIGNED, forced, 'setForceUnalignedCheckpoints');
+  }
+
+  isUnalignedCheckpointsInterruptibleTimersEnabled(): boolean {
+    return this.#configuration.get(UNALIGNED_INTERRUPTIBLE_TIMERS);
+  }
+
+  /** No effect yet. */
+  enableUnalignedCheckpointsInterruptibleTimers(enabled: boolean): void {
+    const setter = 'enableUnalignedCheckpointsInterruptibleTimers';
+    setChecked(this.#configuration, UNALIGNED_INTERRUPTIBLE_TIMERS, enabled, setter);
+  }
+
+  getMaxSubtasksPerChannelStateFile(): number {
+    return this.#configuration.get(MAX_SUBTASKS_PER_CHANNEL_STATE_FILE);
+  }
+
+  /** At least 1. No effect yet. */
+  setMaxSubtasksPerChannelStateFile(count: number): void {
+    setChecked(
+      this.#configuration,
+      MAX_SUBTASKS_PER_CHANNEL_STATE_FILE,
+      count,
+      'setMaxSubtasksPerChannelStateFile',
+    );
+  }
+
+  /** Milliseconds; 0: no checkpoints during a backlog; the normal interval if none was set. */
+  getCheckpointIntervalDuringBacklog(): number {
+    return this.#configuration.get(CHECKPOINTING_INTERVAL_DURING_BACKLOG) ?? this.getCheckpointInterval();
+  }
+
+  /** 0 (none meanwhile) or at least the normal interval. No effect yet. */
+  setCheckpointIntervalDuringBacklog(interval: Duration): void {
+    const setter = 'setCheckpointIntervalDuringBacklog';
+    setDuration(this.#configuration, CHECKPOINTING_INTERVAL_DURING_BACKLOG, interval, setter);
+  }
+
+  getCheckpointIdOfIgnoredInFlightData(): number {
+    return this.#configuration.get(RESTORE_WITHOUT_CHANNEL_STATE);
+  }
+
+  /** The checkpoint with this number is restored without its records in flight. No effect yet. */
+  setCheckpointIdOfIgnoredInFlightData(checkpointId: number): void {
+    const setter = 'setCheckpointIdOfIgnoredInFlightData';
+    setChecked(this.#configuration, RESTORE_WITHOUT_CHANNEL_STATE, checkpointId, setter);
+  }
+
+  isApproximateLocalRecoveryEnabled(): boolean {
+    return this.#configuration.get(APPROXIMATE_LOCAL_RECOVERY);
+  }
+
+  /** No effect yet. */
+  enableApproximateLocalRecovery(enabled: boolean): void {
+    setChecked(this.#configuration, APPROXIMATE_LOCAL_RECOVERY, enabled, 'enableApproximateLocalRecovery');
+  }
+}
+
+function checkedBoolean(value: unknown, setter: string): boolean {
+  if (typeof value === 'boolean') return value;
+  throw new MillraceError('INVALID_ARGUMENT', `${setter}(${String(value)}): expected true or false`);
+}

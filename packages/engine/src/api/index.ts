@@ -1,0 +1,49 @@
+/** The front door of the floor: what users write jobs with. */
+export { CheckpointConfig } from './checkpoint-config.ts';
+export {
+  type CheckpointStorageChoice,
+  FileSystemCheckpointStorage,
+  JobManagerCheckpointStorage,
+} from './checkpoint-storage-choice.ts';
+export {
+  CheckpointingMode,
+  ExternalizedCheckpointCleanup,
+  ExternalizedCheckpointRetention,
+} from './checkpointing-mode.ts';
+export {
+  ConnectedStreams,
+  DataStream,
+  KeyedConnectedStreams,
+  KeyedStream,
+  SingleOutputStreamOperator,
+  WindowedStream,
+  type WindowTypes,
+} from './data-stream.ts';
+export { DataStreamSink } from './data-stream-sink.ts';
+export type { CheckpointingOptions, ExecutionOptions, RestoreOptions } from './execution-options.ts';
+export { type ExecutionSettings, type RestoreSettings, resolveSettings } from './execution-settings.ts';
+export type {
+  Deliver,
+  JobClient,
+  JobExecutionResult,
+  JobExecutor,
+  JobMetrics,
+  TaskMetricValues,
+} from './job-executor.ts';
+export { LocalExecutor } from './local-executor.ts';
+export { RestartStrategies, type RestartStrategyConfiguration } from './restart-strategies.ts';
+export {
+  type FunctionObject,
+  RichFilterFunction,
+  RichFlatMapFunction,
+  RichMapFunction,
+} from './rich-function.ts';
+export {
+  FsStateBackend,
+  HashMapStateBackend,
+  MemoryStateBackend,
+  RocksDBStateBackend,
+  type StateBackend,
+} from './state-backend.ts';
+export { StreamExecutionEnvironment } from './stream-execution-environment.ts';
+export { WatermarkStrategy } from './watermark-strategy.ts';

@@ -1,0 +1,133 @@
+/**
+ * What the checkpoint coordinator is told and what it wants done: its events and actions, and the words for failures.
+ *
+ * Events come from the JobManager's loop in the order in which things happened; actions are carried out in order. An
+ * action that takes time is answered by an event later.
+ */
+import type { ErrorCode } from '../base/index.ts';
+import type { SubtaskAttempt, TaskAcknowledgement, TaskDecline } from './acknowledgement.ts';
+import type { CheckpointBarrier, CheckpointKind } from './barrier.ts';
+
+/** When something happened. All rules go by monotonic time; wall time is what barriers and reports carry. */
+export interface EventTime {
+  readonly monotonicMs: number;
+  readonly wallMs: number;
+}
+
+/** Identifies a request; the asker's business. Each is answered exactly once. */
+export type RequestId = number | string;
+
+export type CheckpointEvent =
+  /** Time has passed: at least when `wakeAt` asked for it. */
+  | { readonly type: 'tick' }
+  /** All subtasks run (at the start, after each restart): from now on checkpoints are taken, and these have to answer. */
+  | { readonly type: 'allTasksRunning'; readonly subtasks: readonly SubtaskAttempt[] }
+  /** The job was restored from it: ids go on after it, and it is the newest complete one. */
+  | { readonly type: 'restored'; readonly checkpointId: number; readonly isRetained: boolean }
+  /** Somebody asks for a checkpoint or savepoint. Checkpoint 0, before the first record, is asked for like this. */
+  | { readonly type: 'triggerByHand'; readonly requestId: RequestId; readonly kind: CheckpointKind }
+  /** All data was processed: one more checkpoint, at once, until it is complete. No periodic ones from now on. */
+  | { readonly type: 'finalCheckpoint'; readonly requestId: RequestId }
+  /** The trigger could not be carried out: no directory, an enumerator that failed. */
+  | { readonly type: 'triggerFailed'; readonly checkpointId: number; readonly message: string }
+  | { readonly type: 'acknowledge'; readonly acknowledgement: TaskAcknowledgement }
+  | { readonly type: 'decline'; readonly decline: TaskDecline }
+  /** Answers of `store`. */
+  | { readonly type: 'stored'; readonly checkpointId: number }
+  | {
+      readonly type: 'storeFailed';
+      readonly checkpointId: number;
+      readonly message: string;
+      /** `unknown`: it may yet turn out to be complete; nobody restores before it was discarded. */
+      readonly outcome: 'absent' | 'unknown';
+    }
+  /** The files of an aborted checkpoint are gone for good (answer of `discardFiles`). */
+  | { readonly type: 'discarded'; readonly checkpointId: number }
+  /** A task failed or the job is being restarted: nothing in flight will be answered. */
+  | { readonly type: 'taskFailed'; readonly message: string }
+  /** The job ends. */
+  | { readonly type: 'shutdown'; readonly message: string };
+
+/** Why a checkpoint failed. */
+export type CheckpointFailure =
+  | 'expired'
+  | 'declined'
+  | 'snapshot-failed'
+  | 'trigger-failed'
+  | 'store-failed'
+  | 'task-failed'
+  | 'shutdown'
+  | 'not-running'
+  | 'too-many-requests'
+  | 'stopping';
+
+interface FailureInfo {
+  /** Flink's text for it. */
+  readonly text: string;
+  /** Whether it counts against the tolerable failures. */
+  readonly counts: boolean;
+}
+
+export const CHECKPOINT_FAILURES: Readonly<Record<CheckpointFailure, FailureInfo>> = {
+  expired: { text: 'Checkpoint expired before completing.', counts: true },
+  declined: { text: 'Checkpoint was declined.', counts: false },
+  'snapshot-failed': { text: 'Asynchronous task checkpoint failed.', counts: true },
+  'trigger-failed': {
+    text: 'An Exception occurred while triggering the checkpoint. IO-problem detected.',
+    counts: true,
+  },
+  'store-failed': { text: 'Failure to finalize checkpoint.', counts: true },
+  'task-failed': { text: 'Task has failed.', counts: false },
+  shutdown: { text: 'CheckpointCoordinator shutdown.', counts: false },
+  'not-running': { text: 'Not all required tasks are currently running.', counts: false },
+  'too-many-requests': { text: 'The maximum number of queued checkpoint requests exceeded', counts: false },
+  stopping: { text: 'Periodic checkpoint scheduler is shut down.', counts: false },
+};
+
+/** The answer to a request. */
+export type CheckpointAnswer =
+  | { readonly type: 'completed'; readonly checkpointId: number }
+  | {
+      readonly type: 'failed';
+      /** undefined: it was refused before it got an id. */
+      readonly checkpointId: number | undefined;
+      readonly failure: CheckpointFailure;
+      readonly message: string;
+    };
+
+export type CheckpointAction =
+  /** Make the place, snapshot enumerators, tell the sources. Failures come back as `triggerFailed`. */
+  | {
+      readonly type: 'trigger';
+      readonly barrier: CheckpointBarrier;
+      readonly requestId: RequestId | undefined;
+      readonly isPeriodic: boolean;
+    }
+  /** Write the manifest of it. Answered by `stored` or `storeFailed`. */
+  | {
+      readonly type: 'store';
+      readonly checkpointId: number;
+      readonly acknowledgements: readonly TaskAcknowledgement[];
+    }
+  /** Tell all tasks and coordinators: they may commit. */
+  | { readonly type: 'notifyComplete'; readonly checkpointId: number }
+  /** Tell all tasks and coordinators that it will never be complete. */
+  | {
+      readonly type: 'notifyAborted';
+      readonly checkpointId: number;
+      readonly failure: CheckpointFailure;
+      readonly message: string;
+    }
+  /** Remove what was written for it; when nothing is left, answer with `discarded`. Try again later if it fails. */
+  | { readonly type: 'discardFiles'; readonly checkpointId: number }
+  /** Delete a completed checkpoint that is no longer retained. */
+  | { readonly type: 'subsume'; readonly checkpointId: number }
+  | { readonly type: 'answer'; readonly requestId: RequestId; readonly answer: CheckpointAnswer }
+  /** After `taskFailed`: restore from this checkpoint (undefined: there is none). Not before this action. */
+  | { readonly type: 'readyToRestore'; readonly checkpointId: number | undefined }
+  /** The job has to fail (its restart strategy decides what then). */
+  | { readonly type: 'failJob'; readonly code: ErrorCode; readonly message: string }
+  /** No checkpoint completed for three intervals: tell people. Once, until one completes. */
+  | { readonly type: 'alarm'; readonly sinceMs: number; readonly message: string }
+  /** Send a `tick` at this monotonic time; replaces the wish before. undefined: none is needed. */
+  | { readonly type: 'wakeAt'; readonly monotonicMs: number | undefined };

@@ -1,0 +1,87 @@
+/**
+ * Checkpoints in the memory of the JobManager: gone with the process, for tests and jobs that can begin anew. Savepoints
+ * go to files even so. Used by the JobManager alone; tasks send their state in the acknowledgements.
+ */
+import { assert } from '../base/index.ts';
+import type { Platform } from '../platform/index.ts';
+import type {
+  CheckpointLocation,
+  CheckpointStorage,
+  CompletedSnapshot,
+  StorageOwner,
+} from './checkpoint-storage.ts';
+import { completeInDirectory, makeSavepointDirectory } from './file-storage.ts';
+import { PendingDeletes } from './pending-deletes.ts';
+import { type SnapshotManifest, stateSizeBytes } from './snapshot-manifest.ts';
+
+/** Of savepoints, whose state does go to files: Flink's default. */
+const SAVEPOINT_INLINE_BYTES = 20 * 1024;
+
+export class MemoryCheckpointStorage implements CheckpointStorage {
+  readonly name = 'JobManagerCheckpointStorage';
+  private readonly platform: Platform;
+  private readonly maxStateSizeBytes: number;
+  private readonly deletes: PendingDeletes;
+  private readonly completed = new Map<number, CompletedSnapshot>();
+  private owner: StorageOwner | undefined;
+
+  constructor(platform: Platform, maxStateSizeBytes: number) {
+    this.platform = platform;
+    this.maxStateSizeBytes = maxStateSizeBytes;
+    this.deletes = new PendingDeletes(platform);
+  }
+
+  async open(owner: StorageOwner): Promise<void> {
+    this.owner = owner;
+  }
+
+  async begin(checkpointId: number): Promise<CheckpointLocation> {
+    return { kind: 'memory', checkpointId, maxStateSizeBytes: this.maxStateSizeBytes };
+  }
+
+  beginSavepoint(checkpointId: number, targetDirectory: string): Promise<CheckpointLocation> {
+    assert(this.owner !== undefined, 'the storage was not opened');
+    const { jobId } = this.owner;
+    return makeSavepointDirectory(
+      this.platform,
+      checkpointId,
+      jobId,
+      targetDirectory,
+      SAVEPOINT_INLINE_BYTES,
+    );
+  }
+
+  async complete(location: CheckpointLocation, manifest: SnapshotManifest): Promise<CompletedSnapshot> {
+    if (location.kind === 'directory') return completeInDirectory(this.platform, location, manifest);
+    const metadataBytes = stateSizeBytes(manifest);
+    const { checkpointId, kind } = manifest;
+    const snapshot: CompletedSnapshot = { checkpointId, kind, directory: undefined, manifest, metadataBytes };
+    this.completed.set(checkpointId, snapshot);
+    return snapshot;
+  }
+
+  async discard(location: CheckpointLocation): Promise<boolean> {
+    if (location.kind === 'directory') return this.deletes.remove(location.directory);
+    this.completed.delete(location.checkpointId);
+    return true;
+  }
+
+  async delete(snapshot: CompletedSnapshot): Promise<boolean> {
+    if (snapshot.directory !== undefined) return this.deletes.remove(snapshot.directory);
+    this.completed.delete(snapshot.checkpointId);
+    return true;
+  }
+
+  retryDeletes(): Promise<void> {
+    return this.deletes.retry();
+  }
+
+  async listCompleted(): Promise<CompletedSnapshot[]> {
+    return [...this.completed.values()].sort((a, b) => a.checkpointId - b.checkpointId);
+  }
+
+  async close(): Promise<void> {
+    await this.deletes.retry();
+    this.completed.clear();
+  }
+}

@@ -1,0 +1,231 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { MillraceError } from '../base/index.ts';
+import { createManualPlatform } from '../testing/manual-platform.ts';
+import { formatMetadata, parseMetadata } from './savepoint-metadata.ts';
+import type { SnapshotManifest } from './snapshot-manifest.ts';
+
+const platform = createManualPlatform();
+const golden = new Uint8Array(readFileSync(new URL('./golden/manifest-1.metadata', import.meta.url)));
+
+/** What golden/manifest-1.metadata holds. */
+const GOLDEN: SnapshotManifest = {
+  checkpointId: 17,
+  kind: 'checkpoint',
+  timestampMs: 1_732_880_000_123,
+  jobName: 'order totals',
+  jobId: 'cca7bc1061d61cf15238e92312c2fc20',
+  lineageId: '5f0c2a9be1d44c7e',
+  planHash: 'f2ca1bb6c7e907d06dafe4687e579fce76b37e4e93b7605022da52e6ccc26fd2',
+  millraceVersion: '0.1.0',
+  operators: [
+    {
+      uid: 'orders',
+      uidIsGenerated: false,
+      name: 'Source: orders',
+      kind: 'source',
+      parallelism: 1,
+      maxParallelism: 128,
+      key: undefined,
+      subtasks: [
+        {
+          keyed: [],
+          operator: [
+            {
+              name: 'splits',
+              mode: 'split',
+              element: { kind: 'generic' },
+              offsets: [0, 3],
+              stream: { kind: 'inline', bytes: new Uint8Array([1, 2, 3, 4, 5]) },
+            },
+          ],
+        },
+      ],
+      coordinator: new Uint8Array([9, 8, 7]),
+    },
+    {
+      uid: 'running-total',
+      uidIsGenerated: false,
+      name: 'running total',
+      kind: 'keyed-process',
+      parallelism: 2,
+      maxParallelism: 128,
+      key: { kind: 'string' },
+      subtasks: [
+        {
+          keyed: [
+            {
+              format: 'heap-1',
+              keyGroups: { first: 0, last: 63 },
+              maxParallelism: 128,
+              states: [
+                {
+                  name: 'total',
+                  kind: 'value',
+                  key: { kind: 'string' },
+                  namespace: { kind: 'void' },
+                  value: { kind: 'pojo', name: 'Total', fields: [{ name: 'cents', type: { kind: 'long' } }] },
+                  entries: 1000,
+                  sizeBytes: 40_960,
+                },
+                {
+                  name: 'seen',
+                  kind: 'map',
+                  key: { kind: 'string' },
+                  namespace: { kind: 'void' },
+                  value: { kind: 'boolean' },
+                  mapKey: { kind: 'string' },
+                  entries: 0,
+                  sizeBytes: 0,
+                },
+              ],
+              stream: { kind: 'file', path: '1-0-00c0ffee00c0ffee', offset: 0, lengthBytes: 41_216 },
+            },
+          ],
+          operator: [],
+        },
+        { keyed: [], operator: [] },
+      ],
+      coordinator: undefined,
+    },
+  ],
+  files: [
+    {
+      path: '1-0-00c0ffee00c0ffee',
+      sizeBytes: 41_216,
+      sha256: 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
+    },
+  ],
+};
+
+/** The same document with something changed and hashed again: what a writer with a bug, or with bad intent, makes. */
+function forged(change: (document: Record<string, never>) => void): Uint8Array {
+  const document = JSON.parse(Buffer.from(golden).toString());
+  delete document.sha256;
+  change(document);
+  const text = JSON.stringify(document, undefined, 2);
+  const body = text.slice(0, text.lastIndexOf('\n}'));
+  const hasher = platform.hasher();
+  hasher.update(Buffer.from(body));
+  return Buffer.from(`${body},\n  "sha256": "${hasher.digestHex()}"\n}\n`);
+}
+
+const parse = (bytes: Uint8Array): SnapshotManifest => parseMetadata(bytes, '/cp/chk-17/_metadata', platform);
+const code = (expected: string) => (error: MillraceError) => error.code === expected;
+
+test('the golden manifest is read, and written again byte for byte', () => {
+  assert.deepEqual(parse(golden), GOLDEN);
+  assert.equal(Buffer.from(formatMetadata(GOLDEN, platform)).toString(), Buffer.from(golden).toString());
+});
+
+test('cut off anywhere it is refused', () => {
+  for (let length = 0; length < golden.length; length += 7) {
+    assert.throws(
+      () => parse(golden.subarray(0, length)),
+      /is damaged|is not the metadata/,
+      `cut at ${length}`,
+    );
+  }
+  assert.throws(() => parse(golden.subarray(0, 0)), /_metadata is damaged: it is empty/);
+  assert.throws(() => parse(golden.subarray(0, golden.length - 1)), /its end is missing/);
+});
+
+test('any changed bit is found (property)', () => {
+  fc.assert(
+    fc.property(fc.nat(golden.length - 1), fc.nat(7), (at, bit) => {
+      const changed = golden.slice();
+      changed[at]! ^= 1 << bit;
+      assert.throws(
+        () => parse(changed),
+        (error: MillraceError) => {
+          return error.code === 'SNAPSHOT_CORRUPT' || error.code === 'SNAPSHOT_FORMAT_UNKNOWN';
+        },
+      );
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('a newer version is told apart from damage', () => {
+  const newer = forged((document) => Object.assign(document, { version: 2, surprise: true }));
+  assert.throws(() => parse(newer), /has version 2 of the snapshot format, this Millrace reads up to 1/);
+  assert.throws(() => parse(newer), code('SNAPSHOT_FORMAT_NEWER'));
+});
+
+test('what is something else says what it is', () => {
+  assert.throws(() => parse(Buffer.from('hello, this is no manifest')), code('SNAPSHOT_FORMAT_UNKNOWN'));
+  assert.throws(
+    () => parse(new Uint8Array([0x49, 0x60, 0x67, 0x2d, 0, 0, 0, 3])),
+    /savepoint of Apache Flink/,
+  );
+});
+
+test('each violation of the format is refused with its place', () => {
+  const cases: [(document: never) => void, RegExp][] = [
+    [(d: { surprise: number }) => (d.surprise = 1), /surprise is not expected/],
+    [(d: { jobName: unknown }) => (d.jobName = 7), /jobName is not a string/],
+    [(d: { checkpointId: number }) => (d.checkpointId = -1), /checkpointId is -1/],
+    [(d: { kind: string }) => (d.kind = 'other'), /kind is "other", not one of checkpoint, savepoint/],
+    [
+      (d: { operators: { parallelism: number }[] }) => (d.operators[1]!.parallelism = 3),
+      /operators\[1\]\.subtasks has 2 entries/,
+    ],
+    [
+      (d: { operators: { maxParallelism: number }[] }) => (d.operators[1]!.maxParallelism = 1),
+      /operators\[1\]\.maxParallelism is 1/,
+    ],
+    [
+      (d: { operators: { key: object }[] }) => (d.operators[1]!.key = { kind: 'odd' }),
+      /operators\[1\]\.key.*odd/,
+    ],
+    [
+      (d: { operators: { coordinator: string }[] }) => (d.operators[0]!.coordinator = '?'),
+      /coordinator is not base64/,
+    ],
+    [(d: { operators: { uid: string }[] }) => (d.operators[0]!.uid = 'running-total'), /a uid twice/],
+    [
+      (d: { files: { sizeBytes: number }[] }) => (d.files[0]!.sizeBytes = 41_215),
+      /ends at byte 41216 of .*, which has 41215 bytes/,
+    ],
+    [
+      (d: { files: { sha256: string }[] }) => (d.files[0]!.sha256 = 'x'),
+      /files\[0\]\.sha256 is not a SHA-256/,
+    ],
+    [(d: { files: object[] }) => d.files.push(d.files[0]!), /is listed twice/],
+    [(d: { files: object[] }) => (d.files = []), /which is not listed/],
+  ];
+  for (const [change, message] of cases) {
+    const bytes = forged(change as (document: Record<string, never>) => void);
+    assert.throws(() => parse(bytes), message);
+    assert.throws(() => parse(bytes), code('SNAPSHOT_CORRUPT'));
+  }
+});
+
+test('paths that lead out of the directory are refused', () => {
+  for (const path of [
+    '../x',
+    '/etc/passwd',
+    'a/../../x',
+    'a//b',
+    '..',
+    '.',
+    'a\\b',
+    'c:x',
+    'a\u0000b',
+    '_metadata',
+    '',
+  ]) {
+    const bytes = forged((document) => {
+      (document as unknown as { files: { path: string }[] }).files[0]!.path = path;
+    });
+    assert.throws(() => parse(bytes), /files\[0\]\.path cannot be used/, path);
+  }
+});
+
+test('text with any characters survives, surrogates and line ends included', () => {
+  const jobName = 'zwölf "Bestellungen"\n\u2028\ud83d\ude00 } ,\n  "sha256": "';
+  const manifest = { ...GOLDEN, jobName };
+  assert.equal(parse(formatMetadata(manifest, platform)).jobName, jobName);
+});

@@ -1,0 +1,341 @@
+/**
+ * The text of `_metadata`: writes a manifest as readable JSON and reads it back, trusting nothing. docs/formats/manifest.md
+ * describes the format with an example. Pure; the storages and the snapshot reader call it.
+ *
+ *   {                                   ┐
+ *     "format": "millrace-snapshot",    │ these two come first
+ *     "version": 1,                     │ in every version
+ *     ...                               │
+ *     "files": [...]                    ┘ ◀── hashed: every byte up to here
+ *   ,\n  "sha256": "<64 hex>"\n}\n           the last 83 bytes, in every version
+ *
+ * Invariants:
+ * I1 What `parseMetadata` returns was hashed: no byte of it is torn or changed.
+ * I2 Every path in it stays below the snapshot's directory; every handle lies within a listed file.
+ * I3 Writing what was read gives the same bytes.
+ */
+import { MillraceError } from '../base/index.ts';
+import type { Platform } from '../platform/index.ts';
+import type {
+  KeyedStateHandle,
+  KeyedStateMetadata,
+  OperatorStateHandle,
+  StreamHandle,
+} from '../state/index.ts';
+import { checkTypeDescription, type TypeDescription } from '../types/index.ts';
+import type { SnapshotFile } from './acknowledgement.ts';
+import { checkInteger, JsonObjectReader, JsonProblem } from './json-reader.ts';
+import { handleOutsideFiles, type OperatorSnapshot, type SnapshotManifest } from './snapshot-manifest.ts';
+import { relativePathProblem } from './snapshot-path.ts';
+
+/** What hashing needs of the platform. */
+export type Hashing = Pick<Platform, 'hasher'>;
+
+const FORMAT = 'millrace-snapshot';
+const VERSION = 1;
+const TAIL = /^,\n {2}"sha256": "([0-9a-f]{64})"\n}\n$/;
+const TAIL_BYTES = ',\n  "sha256": ""\n}\n'.length + 64;
+/** First bytes of a savepoint of Apache Flink. */
+const FLINK_MAGIC = [0x49, 0x60, 0x67, 0x2d];
+
+/** Larger manifests are neither written nor read: they would not fit into a string twice. */
+export const METADATA_BYTES_MAX = 256 * 1024 * 1024;
+const OPERATORS_MAX = 100_000;
+const SUBTASKS_MAX = 32_768;
+const FILES_MAX = 10_000_000;
+const HANDLES_MAX = 1_000_000;
+
+const STATE_KINDS = ['value', 'list', 'map', 'reducing', 'aggregating', 'timers'] as const;
+const STATE_MODES = ['split', 'union', 'broadcast'] as const;
+
+/** The bytes of `_metadata`. Throws STATE_TOO_LARGE if there is too much inline state. */
+export function formatMetadata(manifest: SnapshotManifest, hashing: Hashing): Uint8Array {
+  const { checkpointId, kind, timestampMs, jobName, jobId, lineageId, planHash, millraceVersion } = manifest;
+  const document = {
+    format: FORMAT,
+    version: VERSION,
+    ...{ checkpointId, kind, timestampMs, jobName, jobId, lineageId, planHash, millraceVersion },
+    operators: manifest.operators.map(operatorToJson),
+    files: manifest.files.map(({ path, sizeBytes, sha256 }) => ({ path, sizeBytes, sha256 })),
+  };
+  const text = JSON.stringify(document, undefined, 2);
+  const body = Buffer.from(text.slice(0, text.lastIndexOf('\n}')), 'utf8');
+  if (body.length > METADATA_BYTES_MAX - TAIL_BYTES) {
+    throw new MillraceError(
+      'STATE_TOO_LARGE',
+      `the metadata of checkpoint ${checkpointId} would have ${body.length} bytes, ${METADATA_BYTES_MAX} are allowed: ` +
+        'too much state is inline. Use a lower execution.checkpointing.data-inline-threshold',
+      { details: { checkpointId, sizeBytes: body.length, maxBytes: METADATA_BYTES_MAX } },
+    );
+  }
+  const tail = Buffer.from(`,\n  "sha256": "${hashOf(body, hashing)}"\n}\n`, 'latin1');
+  return Buffer.concat([body, tail]);
+}
+
+function hashOf(bytes: Uint8Array, hashing: Hashing): string {
+  const hasher = hashing.hasher();
+  hasher.update(bytes);
+  return hasher.digestHex();
+}
+
+function operatorToJson(operator: OperatorSnapshot): object {
+  const { uid, uidIsGenerated, name, kind, parallelism, maxParallelism, key, coordinator } = operator;
+  return {
+    ...{ uid, uidIsGenerated, name, kind, parallelism, maxParallelism, key },
+    coordinator: coordinator === undefined ? undefined : base64(coordinator),
+    subtasks: operator.subtasks.map(({ keyed, operator: states }) => ({
+      keyed: keyed.map((handle) => ({ ...keyedToJson(handle), stream: streamToJson(handle.stream) })),
+      operator: states.map(({ name: state, mode, element, offsets, stream }) => ({
+        ...{ name: state, mode, element, offsets: offsets.join(' '), stream: streamToJson(stream) },
+      })),
+    })),
+  };
+}
+
+function keyedToJson({ format, keyGroups, maxParallelism, states }: KeyedStateHandle): object {
+  return {
+    format,
+    keyGroups: { first: keyGroups.first, last: keyGroups.last },
+    maxParallelism,
+    states: states.map(({ name, kind, key, namespace, value, mapKey, entries, sizeBytes }) => ({
+      ...{ name, kind, key, namespace, value, mapKey, entries, sizeBytes },
+    })),
+  };
+}
+
+function streamToJson(stream: StreamHandle): object {
+  if (stream.kind === 'inline') return { inline: base64(stream.bytes) };
+  return { file: stream.path, offset: stream.offset, lengthBytes: stream.lengthBytes };
+}
+
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64');
+}
+
+/**
+ * Reads the bytes of a `_metadata`. `path` is for errors: SNAPSHOT_CORRUPT, SNAPSHOT_FORMAT_NEWER,
+ * SNAPSHOT_FORMAT_UNKNOWN.
+ */
+export function parseMetadata(bytes: Uint8Array, path: string, hashing: Hashing): SnapshotManifest {
+  if (bytes.length === 0) throw corrupt(path, 'it is empty');
+  if (FLINK_MAGIC.every((byte, index) => bytes[index] === byte)) {
+    throw new MillraceError(
+      'SNAPSHOT_FORMAT_UNKNOWN',
+      `${path} is a savepoint of Apache Flink in its binary format; Millrace reads its own format only`,
+      { details: { path } },
+    );
+  }
+  if (bytes.length > METADATA_BYTES_MAX)
+    throw corrupt(path, `it has ${bytes.length} bytes, more than is ever written`);
+  const body = checkHash(bytes, path, hashing);
+  try {
+    return readManifest(
+      JSON.parse(`${Buffer.from(body.buffer, body.byteOffset, body.length).toString('utf8')}}`),
+      path,
+    );
+  } catch (error) {
+    if (error instanceof MillraceError && error.code !== 'TYPE_INVALID') throw error;
+    if (error instanceof JsonProblem || error instanceof SyntaxError || error instanceof MillraceError) {
+      throw corrupt(path, error.message, error);
+    }
+    throw error;
+  }
+}
+
+/** The bytes that were hashed, if they are what was hashed. */
+function checkHash(bytes: Uint8Array, path: string, hashing: Hashing): Uint8Array {
+  const bodyLength = Math.max(0, bytes.length - TAIL_BYTES);
+  const tail = TAIL.exec(Buffer.from(bytes.subarray(bodyLength)).toString('latin1'));
+  if (tail === null) {
+    const head = Buffer.from(bytes.subarray(0, 64)).toString('latin1');
+    if (!head.includes(FORMAT)) {
+      throw new MillraceError(
+        'SNAPSHOT_FORMAT_UNKNOWN',
+        `${path} is not the metadata of a snapshot of Millrace`,
+        {
+          details: { path },
+        },
+      );
+    }
+    throw corrupt(path, 'its end is missing: it was cut off or overwritten');
+  }
+  const body = bytes.subarray(0, bodyLength);
+  if (hashOf(body, hashing) !== tail[1])
+    throw corrupt(path, 'its content has changed: the hash at its end differs');
+  return body;
+}
+
+function corrupt(path: string, problem: string, cause?: unknown): MillraceError {
+  return new MillraceError('SNAPSHOT_CORRUPT', `${path} is damaged: ${problem}`, {
+    cause,
+    details: { file: path, problem },
+  });
+}
+
+function readManifest(value: unknown, path: string): SnapshotManifest {
+  const reader = new JsonObjectReader(value, '');
+  reader.word('format', [FORMAT]);
+  const version = reader.integer('version', 1);
+  if (version > VERSION) {
+    throw new MillraceError(
+      'SNAPSHOT_FORMAT_NEWER',
+      `${path} has version ${version} of the snapshot format, this Millrace reads up to ${VERSION}: use the version of ` +
+        'Millrace that wrote it, or a newer one',
+      { details: { path, version, newestKnown: VERSION } },
+    );
+  }
+  const manifest: SnapshotManifest = {
+    checkpointId: reader.integer('checkpointId', 0),
+    kind: reader.word('kind', ['checkpoint', 'savepoint']),
+    timestampMs: reader.integer('timestampMs', 0),
+    jobName: reader.text('jobName'),
+    jobId: reader.text('jobId'),
+    lineageId: reader.text('lineageId'),
+    planHash: reader.text('planHash'),
+    millraceVersion: reader.text('millraceVersion'),
+    operators: reader.list('operators', OPERATORS_MAX, readOperator),
+    files: reader.list('files', FILES_MAX, readFile),
+  };
+  reader.end();
+  const outside = handleOutsideFiles(manifest);
+  if (outside !== undefined) throw new JsonProblem('', `is inconsistent: ${outside}`);
+  const uids = manifest.operators.map(({ uid }) => uid);
+  if (new Set(uids).size !== uids.length) throw new JsonProblem('operators', 'has a uid twice');
+  return manifest;
+}
+
+function readOperator(value: unknown, at: string): OperatorSnapshot {
+  const reader = new JsonObjectReader(value, at);
+  const parallelism = reader.integer('parallelism', 1, SUBTASKS_MAX);
+  const key = reader.optional('key');
+  const coordinator = reader.optional('coordinator');
+  const operator: OperatorSnapshot = {
+    uid: reader.text('uid'),
+    uidIsGenerated: reader.flag('uidIsGenerated'),
+    name: reader.text('name'),
+    kind: reader.text('kind'),
+    parallelism,
+    maxParallelism: reader.integer('maxParallelism', parallelism, SUBTASKS_MAX),
+    key: key === undefined ? undefined : readType(key, reader.path('key')),
+    subtasks: reader.list('subtasks', SUBTASKS_MAX, (subtask, where) => {
+      const members = new JsonObjectReader(subtask, where);
+      const keyed = members.list('keyed', HANDLES_MAX, readKeyed);
+      const states = members.list('operator', HANDLES_MAX, readOperatorState);
+      members.end();
+      return { keyed, operator: states };
+    }),
+    coordinator: coordinator === undefined ? undefined : readBytes(coordinator, reader.path('coordinator')),
+  };
+  reader.end();
+  if (operator.subtasks.length !== parallelism) {
+    throw new JsonProblem(
+      `${at}.subtasks`,
+      `has ${operator.subtasks.length} entries, the parallelism is ${parallelism}`,
+    );
+  }
+  return operator;
+}
+
+function readKeyed(value: unknown, at: string): KeyedStateHandle {
+  const reader = new JsonObjectReader(value, at);
+  const format = reader.word('format', ['heap-1']);
+  const maxParallelism = reader.integer('maxParallelism', 1, SUBTASKS_MAX);
+  const groups = new JsonObjectReader(reader.required('keyGroups'), reader.path('keyGroups'));
+  const first = groups.integer('first', 0, maxParallelism - 1);
+  // A subtask may have no key groups: then `last` is just below `first`.
+  const last = groups.integer('last', first - 1, maxParallelism - 1);
+  groups.end();
+  const states = reader.list('states', HANDLES_MAX, readKeyedState);
+  const stream = readStream(reader.required('stream'), reader.path('stream'));
+  reader.end();
+  return { format, keyGroups: { first, last }, maxParallelism, states, stream };
+}
+
+function readKeyedState(value: unknown, at: string): KeyedStateMetadata {
+  const reader = new JsonObjectReader(value, at);
+  const mapKey = reader.optional('mapKey');
+  const state = {
+    name: reader.text('name'),
+    kind: reader.word('kind', STATE_KINDS),
+    key: readType(reader.required('key'), reader.path('key')),
+    namespace: readType(reader.required('namespace'), reader.path('namespace')),
+    value: readType(reader.required('value'), reader.path('value')),
+    ...(mapKey === undefined ? {} : { mapKey: readType(mapKey, reader.path('mapKey')) }),
+    entries: reader.integer('entries', 0),
+    sizeBytes: reader.integer('sizeBytes', 0),
+  };
+  reader.end();
+  return state;
+}
+
+function readOperatorState(value: unknown, at: string): OperatorStateHandle {
+  const reader = new JsonObjectReader(value, at);
+  const handle = {
+    name: reader.text('name'),
+    mode: reader.word('mode', STATE_MODES),
+    element: readType(reader.required('element'), reader.path('element')),
+    offsets: readOffsets(reader.text('offsets'), reader.path('offsets')),
+    stream: readStream(reader.required('stream'), reader.path('stream')),
+  };
+  reader.end();
+  const length = handle.stream.kind === 'inline' ? handle.stream.bytes.length : handle.stream.lengthBytes;
+  if (handle.offsets.some((offset) => offset > length))
+    throw new JsonProblem(at, 'has an offset beyond its stream');
+  return handle;
+}
+
+/** Numbers with a space between: a list of them would take a line for each. */
+function readOffsets(text: string, at: string): number[] {
+  if (text === '') return [];
+  return text.split(' ').map((word) => {
+    if (!/^(0|[1-9]\d{0,15})$/.test(word))
+      throw new JsonProblem(at, `has "${word.slice(0, 20)}", which is no offset`);
+    return checkInteger(Number(word), at, 0, Number.MAX_SAFE_INTEGER);
+  });
+}
+
+function readStream(value: unknown, at: string): StreamHandle {
+  const reader = new JsonObjectReader(value, at);
+  const inline = reader.optional('inline');
+  const stream: StreamHandle =
+    inline === undefined
+      ? {
+          kind: 'file',
+          path: readPath(reader.text('file'), reader.path('file')),
+          offset: reader.integer('offset', 0),
+          lengthBytes: reader.integer('lengthBytes', 0),
+        }
+      : { kind: 'inline', bytes: readBytes(inline, reader.path('inline')) };
+  reader.end();
+  return stream;
+}
+
+function readFile(value: unknown, at: string): SnapshotFile {
+  const reader = new JsonObjectReader(value, at);
+  const file = {
+    path: readPath(reader.text('path'), reader.path('path')),
+    sizeBytes: reader.integer('sizeBytes', 0),
+    sha256: reader.text('sha256'),
+  };
+  reader.end();
+  if (!/^[0-9a-f]{64}$/.test(file.sha256)) throw new JsonProblem(`${at}.sha256`, 'is not a SHA-256');
+  return file;
+}
+
+function readPath(path: string, at: string): string {
+  const problem = relativePathProblem(path);
+  if (problem !== undefined) throw new JsonProblem(at, `cannot be used: ${problem}`);
+  return path;
+}
+
+function readBytes(value: unknown, at: string): Uint8Array {
+  if (typeof value !== 'string') throw new JsonProblem(at, 'is not base64');
+  const bytes = Buffer.from(value, 'base64');
+  if (bytes.toString('base64') !== value) throw new JsonProblem(at, 'is not base64');
+  return new Uint8Array(bytes);
+}
+
+function readType(value: unknown, at: string): TypeDescription {
+  checkTypeDescription(value, at);
+  return value;
+}

@@ -1,0 +1,304 @@
+import assert from 'node:assert/strict';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { hasCode, silentLogger } from '../../base/index.ts';
+import type { FileSystem, Platform } from '../../platform/index.ts';
+import { createNodePlatform } from '../../platform/node/index.ts';
+import { createManualPlatform } from '../../testing/manual-platform.ts';
+import { SimulatedSinkHost } from '../../testing/simulated-sink-host.ts';
+import { sinkContract } from '../../testing/sink-contract.ts';
+import { FileSink } from './file-sink.ts';
+
+const platform = createNodePlatform({ logger: silentLogger });
+const root = mkdtempSync(join(tmpdir(), 'file-sink-'));
+after(() => rmSync(root, { recursive: true }));
+
+interface Order {
+  readonly id: number;
+  readonly note: string;
+}
+
+const input: Order[] = Array.from({ length: 90 }, (_, i) => ({ id: i, note: `"ä", ${i}` }));
+let directories = 0;
+const freshPath = (): string => join(root, String(directories++));
+const names = (path: string): string[] => (existsSync(path) ? readdirSync(path).sort() : []);
+const visibleText = (path: string): string =>
+  names(path)
+    .filter((name) => name.startsWith('part-'))
+    .map((name) => readFileSync(join(path, name), 'utf8'))
+    .join('');
+
+function fileTarget<T>(create: (path: string) => FileSink<T>, parse: (text: string) => unknown[]) {
+  const path = freshPath();
+  return {
+    createSink: () => create(path),
+    readVisible: async () => parse(visibleText(path)),
+    openTransactions: async () => names(path).filter((name) => name.startsWith('.')).length,
+  };
+}
+
+sinkContract<Order>({
+  name: 'JSON lines files',
+  platform: () => platform,
+  input,
+  createTarget: () =>
+    fileTarget(
+      (path) => FileSink.forJsonLines<Order>(path),
+      (text) =>
+        text
+          .split('\n')
+          .filter((line) => line !== '')
+          .map((line) => JSON.parse(line)),
+    ),
+});
+sinkContract<Order>({
+  name: 'CSV files with headers that roll by size',
+  platform: () => platform,
+  input,
+  seeds: 10,
+  visible: ({ id, note }) => `${id},"${note.replaceAll('"', '""')}"`,
+  createTarget: () =>
+    fileTarget(
+      (path) => FileSink.forCsv<Order>(path, ['id', 'note']).withRollSizeBytes(60),
+      (text) => text.split('\n').filter((line) => line !== '' && line !== 'id,note'),
+    ),
+});
+
+function start<T>(sink: FileSink<T>, over: object = {}): Promise<SimulatedSinkHost<T>> {
+  return SimulatedSinkHost.start<T>(sink, { platform, parallelism: 1, ...over });
+}
+
+test('file names tell the branch, the subtask and the checkpoint before, and end with the suffix', async () => {
+  const path = freshPath();
+  const host = await start(
+    FileSink.forRowFormat(path, (n: number) => `${n}`)
+      .withPartSuffix('.log')
+      .build(),
+  );
+  await host.write([1, 2], 1);
+  assert.match(names(path)[0] ?? '.part', /^\.part/);
+  await host.checkpoint(7);
+  await host.write([1, 2], 2);
+  await host.checkpoint(8);
+  assert.match(
+    names(path).join(' '),
+    /^part-[0-9a-f]{12}-0-0-0-[0-9a-f]{8}\.log part-[0-9a-f]{12}-0-7-0-[0-9a-f]{8}\.log$/,
+  );
+  assert.equal(visibleText(path), '1\n2\n');
+  await host.close();
+});
+
+test('files of other branches, other sinks and other people are left alone', async () => {
+  const path = freshPath();
+  const sink = FileSink.forJsonLines<number>(path);
+  const other = await start(sink, { lineageId: 'another branch' });
+  await other.write([1], 1);
+  const pendingElsewhere = await other.prepare(1);
+  for (const name of ['.part-mine', 'part-mine', '.part-0-0-0.inprogress.ff'])
+    writeFileSync(join(path, name), 'x');
+  const before = names(path);
+  const host = await start(sink);
+  await host.close();
+  assert.deepEqual(names(path), before);
+  await other.commitAll(pendingElsewhere.id);
+  assert.match(visibleText(path), /1\n/);
+  await other.close();
+});
+
+test('a branch that begins from the checkpoint of another never touches what the other wrote since', async () => {
+  const path = freshPath();
+  const sink = FileSink.forJsonLines<number>(path);
+  const first = await start(sink);
+  await first.write([1, 2, 3], 1);
+  const checkpoint = await first.checkpoint(1);
+  await first.write([1, 2, 3], 2);
+  await first.prepare(2);
+  const fork = await start(sink, { restored: checkpoint, lineageId: 'fork' });
+  await fork.write([1, 2, 3], 3);
+  await fork.checkpoint(2);
+  await fork.close();
+  await first.commitAll(2);
+  await first.close();
+  assert.equal(visibleText(path).split('\n').sort().join(' '), ' 1 2 2 3');
+});
+
+async function preparedThenKilled(path: string) {
+  const host = await start(FileSink.forJsonLines<number>(path));
+  await host.write([1, 2], 2);
+  const checkpoint = await host.prepare(1);
+  await host.kill();
+  return checkpoint;
+}
+
+test('a file of a completed checkpoint that is gone or changed is an error that names it', async () => {
+  for (const damage of ['gone', 'cut'] as const) {
+    const path = freshPath();
+    const restored = await preparedThenKilled(path);
+    const file = join(path, names(path)[0]!);
+    if (damage === 'gone') rmSync(file);
+    else truncateSync(file, 2);
+    await assert.rejects(start(FileSink.forJsonLines<number>(path), { restored }), (error: Error) => {
+      assert.ok(hasCode(error, 'SINK_COMMIT_LOST'));
+      assert.match(
+        error.message,
+        damage === 'gone' ? /neither the pending nor the finished file/ : /the file has 2 bytes/,
+      );
+      return error.message.includes(join(path, 'part-'));
+    });
+  }
+});
+
+test('a committable whose name leads out of the directory is refused', async () => {
+  const path = freshPath();
+  const restored = await preparedThenKilled(path);
+  const committable = { ...(restored.committables[0] as object), finishedName: '../part-escaped' };
+  await assert.rejects(
+    start(FileSink.forJsonLines<number>(path), { restored: { ...restored, committables: [committable] } }),
+    (error) => hasCode(error, 'SINK_COMMIT_LOST'),
+  );
+});
+
+/** A platform whose files reject writes from now on. */
+function fullDisk(after: { writes: number }): Platform {
+  const failing = (files: FileSystem): FileSystem => ({
+    ...(Object.fromEntries(
+      [
+        'open',
+        'readAll',
+        'list',
+        'stat',
+        'makeDirectory',
+        'rename',
+        'delete',
+        'syncDirectory',
+        'lockDirectory',
+      ].map((name) => [
+        name,
+        (...args: never[]) => (files[name as 'rename'] as (...a: never[]) => unknown).apply(files, args),
+      ]),
+    ) as unknown as FileSystem),
+    scheme: files.scheme,
+    create: async (path) => {
+      const file = await files.create(path);
+      return {
+        path,
+        write: async (bytes) => {
+          if (after.writes-- <= 0)
+            throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+          await file.write(bytes);
+        },
+        sync: () => file.sync(),
+        close: () => file.close(),
+      };
+    },
+  });
+  return {
+    ...platform,
+    fileSystem: (uri) => {
+      const { files, path } = platform.fileSystem(uri);
+      return { files: failing(files), path };
+    },
+  };
+}
+
+test('a full disk fails the task and its checkpoints with a clear message, and nothing becomes visible', async () => {
+  const path = freshPath();
+  const host = await start(FileSink.forJsonLines<string>(path), { platform: fullDisk({ writes: 1 }) });
+  await host.write(['a'], 1);
+  await host.checkpoint(1);
+  await host.write(['a', 'b'], 2);
+  await assert.rejects(host.prepare(2), (error: Error) => {
+    assert.ok(hasCode(error, 'SINK_WRITE_FAILED'));
+    assert.match(error.message, /sink "sink under test": cannot write .*ENOSPC.* No result is lost/);
+    return true;
+  });
+  await assert.rejects(host.prepare(3), (error) => hasCode(error, 'SINK_WRITE_FAILED'));
+  assert.equal(visibleText(path), '"a"\n');
+  await host.kill();
+});
+
+test('a directory that cannot be made fails at the start', async () => {
+  const path = freshPath();
+  mkdirSync(path);
+  writeFileSync(join(path, 'file'), '');
+  await assert.rejects(start(FileSink.forJsonLines(join(path, 'file'))), (error) =>
+    hasCode(error, 'SINK_WRITE_FAILED'),
+  );
+});
+
+test('a writer that is closed with unfinished work leaves no file of it', async () => {
+  const path = freshPath();
+  const host = await start(FileSink.forJsonLines<string>(path));
+  await host.write(['x'.repeat(600_000)], 1);
+  await host.close();
+  assert.deepEqual(names(path), []);
+});
+
+test('a writer that is closed while a checkpoint waits for its files closes them, and they go', async () => {
+  const manual = createManualPlatform();
+  const context = { logger: silentLogger, sinkName: 's', sinkUid: 's', jobId: 'j', lineageId: 'l' };
+  const rest = { subtaskIndex: 0, parallelism: 1, attemptNumber: 0, restoredCheckpointId: undefined };
+  const writer = await FileSink.forJsonLines<string>('/out').createWriter({
+    ...{ ...context, ...rest, platform: manual, checkpointingEnabled: true },
+    deliver() {},
+    fail() {},
+  });
+  writer.write('x'.repeat(600_000), 0);
+  await manual.settle();
+  writer.write('y'.repeat(600_000), 0);
+  const prepared = assert.rejects(async () => writer.prepareCommit(1), { code: 'SINK_WRITE_FAILED' });
+  await writer.close();
+  await prepared;
+  const count = (operation: string) =>
+    manual.files.operations.filter((each) => each.startsWith(`${operation} /out/`)).length;
+  assert.equal(count('create'), 1);
+  assert.equal(count('close'), 1);
+  assert.deepEqual(manual.files.allFiles(), []);
+});
+
+test('more than a few megabytes that are not written make the writer busy', async () => {
+  const path = freshPath();
+  const sink = FileSink.forRowFormat(path, (text: string) => text);
+  const context = { platform, logger: silentLogger, sinkName: 's', sinkUid: 's', jobId: 'j', lineageId: 'l' };
+  const rest = { subtaskIndex: 0, parallelism: 1, attemptNumber: 0, restoredCheckpointId: undefined };
+  const writer = await sink.createWriter({
+    ...context,
+    ...rest,
+    checkpointingEnabled: true,
+    deliver() {},
+    fail() {},
+  });
+  const line = 'ü'.repeat(50_000);
+  let lines = 0;
+  while (writer.busy?.() === undefined) {
+    writer.write(line, 0);
+    lines += 1;
+  }
+  assert.ok(lines < 60, `${lines} lines`);
+  await writer.busy?.();
+  assert.equal(writer.busy?.(), undefined);
+  const [committable] = await writer.prepareCommit(1);
+  assert.equal(committable?.sizeBytes, lines * 100_001);
+  assert.equal(readFileSync(join(path, committable!.pendingName), 'utf8'), `${line}\n`.repeat(lines));
+  await writer.close();
+});
+
+test('wrong options are refused', () => {
+  const invalid = (error: unknown): boolean => hasCode(error, 'INVALID_ARGUMENT');
+  assert.throws(() => FileSink.forJsonLines(''), invalid);
+  assert.throws(() => FileSink.forJsonLines('x').withPartSuffix('/../x'), invalid);
+  assert.throws(() => FileSink.forJsonLines('x').withRollSizeBytes(0), invalid);
+  assert.throws(() => FileSink.forCsv<Order>('x', []), invalid);
+  assert.throws(() => FileSink.forCsv<Order>('x', ['id'], { delimiter: '"' }), invalid);
+});

@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { hasCode, silentLogger } from '../../base/index.ts';
+import type { Platform } from '../../platform/index.ts';
+import { createNodePlatform } from '../../platform/node/index.ts';
+import type { ReaderContext, SourceReader } from '../../runtime/index.ts';
+import { sourceContract } from '../../testing/source-contract.ts';
+import { CollectionSource } from './collection-source.ts';
+import { GeneratorSource } from './generator-source.ts';
+import type { IndexRangeEnumeratorState, IndexRangeSplit } from './index-range-split.ts';
+import { SequenceSource } from './sequence-source.ts';
+
+const platform = createNodePlatform({ logger: silentLogger });
+const numbers = (from: number, to: number): number[] =>
+  Array.from({ length: to - from + 1 }, (_, i) => from + i);
+
+const words = ['to', 'be', 'or', 'not', 'to', 'be', '', 'that', 'is'];
+const contracts = [
+  { name: 'a collection', create: () => CollectionSource.fromCollection(words), expected: words },
+  {
+    name: 'a collection in one split',
+    create: () => new CollectionSource(words, { splits: 'one' as const }),
+    expected: words,
+  },
+  { name: 'an empty collection', create: () => CollectionSource.fromElements<string>(), expected: [] },
+];
+for (const contract of contracts) sourceContract({ ...contract, platform: () => platform });
+sourceContract({
+  name: 'a sequence',
+  create: () => new SequenceSource(-7, 60),
+  platform: () => platform,
+  expected: numbers(-7, 60),
+});
+sourceContract({
+  name: 'a long sequence',
+  create: () => new SequenceSource(1, 200_000),
+  platform: () => platform,
+  expected: numbers(1, 200_000),
+  seeds: 2,
+});
+sourceContract({
+  name: 'a generator with a count',
+  create: () => new GeneratorSource((i) => ({ id: i, square: i * i }), { count: 150 }),
+  platform: () => platform,
+  expected: numbers(0, 149).map((i) => ({ id: i, square: i * i })),
+});
+
+function context(over: Partial<ReaderContext> = {}): ReaderContext {
+  return {
+    platform,
+    logger: silentLogger,
+    sourceName: 'numbers',
+    subtaskIndex: 0,
+    parallelism: 1,
+    requestSplit() {},
+    wake() {},
+    fail(error) {
+      throw error;
+    },
+    ...over,
+  };
+}
+
+function enumeratorContext(parallelism: number, assigned: [number, IndexRangeSplit][] = []) {
+  return {
+    platform,
+    logger: silentLogger,
+    sourceName: 'numbers',
+    parallelism,
+    assignSplit: (split: IndexRangeSplit, subtask: number) => void assigned.push([subtask, split]),
+    signalNoMoreSplits() {},
+    fail() {},
+  };
+}
+
+test('a sequence is split evenly', () => {
+  const assigned: [number, IndexRangeSplit][] = [];
+  const enumerator = new SequenceSource(1, 10).createEnumerator(enumeratorContext(3, assigned));
+  for (let i = 0; i < 4; i++) void enumerator.handleSplitRequest(i);
+  assert.deepEqual(
+    assigned.map(([, { start, end }]) => end - start),
+    [4, 3, 3],
+  );
+});
+
+test('ranges that are restored together are read in their order, whatever subtasks they come from', () => {
+  const reader = new SequenceSource(0, 99).createReader(context());
+  void reader.start();
+  reader.addSplits([
+    { splitId: 'range-50', start: 55, end: 58 },
+    { splitId: 'range-0', start: 3, end: 6 },
+  ]);
+  const emitted: number[] = [];
+  const output = { collect: (value: number) => emitted.push(value) };
+  while (reader.poll(output, 100) === 'more');
+  assert.deepEqual(emitted, [3, 4, 5, 55, 56, 57]);
+});
+
+test('records carry the timestamp that timestampOf gives, or none', () => {
+  const seen: [number, number | undefined][] = [];
+  const output = { collect: (value: number, timestampMs?: number) => void seen.push([value, timestampMs]) };
+  const split = { splitId: 'index-0', start: 0, end: 2 };
+  for (const options of [{}, { timestampOf: (n: number) => n * 1000 }]) {
+    const reader = new SequenceSource(5, 6, options).createReader(context());
+    reader.addSplits([split]);
+    void reader.start();
+    reader.poll(output, 10);
+  }
+  assert.deepEqual(seen, [
+    [5, undefined],
+    [6, undefined],
+    [5, 5000],
+    [6, 6000],
+  ]);
+});
+
+test('an endless generator goes on for ever, in short ranges', () => {
+  const assigned: [number, IndexRangeSplit][] = [];
+  const source = new GeneratorSource((i) => i);
+  assert.equal(source.boundedness, 'unbounded');
+  const enumerator = source.createEnumerator(enumeratorContext(2, assigned));
+  for (let i = 0; i < 3; i++) void enumerator.handleSplitRequest(0);
+  assert.deepEqual(
+    assigned.map(([, { start }]) => start),
+    [0, 65_536, 131_072],
+  );
+});
+
+/** A platform whose time stands still until it is moved. */
+function manualPlatform(): { platform: Platform; move(ms: number): void } {
+  let nowMs = 0;
+  let timers: { atMs: number; callback: () => void }[] = [];
+  return {
+    platform: {
+      ...platform,
+      clock: { monotonicMs: () => nowMs, wallMs: () => nowMs },
+      timers: {
+        ...platform.timers,
+        after: (delayMs, callback) => {
+          const timer = { atMs: nowMs + delayMs, callback };
+          timers.push(timer);
+          return { cancel: () => void (timers = timers.filter((other) => other !== timer)) };
+        },
+      },
+    },
+    move(ms) {
+      nowMs += ms;
+      const due = timers.filter(({ atMs }) => atMs <= nowMs);
+      timers = timers.filter(({ atMs }) => atMs > nowMs);
+      for (const { callback } of due) callback();
+    },
+  };
+}
+
+test('a generator at a limited rate emits as many records as time has passed, and wakes when the next is due', () => {
+  const time = manualPlatform();
+  let awake = 0;
+  let emitted = 0;
+  const source = new GeneratorSource((i) => i, { recordsPerSecond: 200 });
+  const reader: SourceReader<number, IndexRangeSplit> = source.createReader(
+    context({ platform: time.platform, parallelism: 2, wake: () => awake++ }),
+  );
+  const output = { collect: () => void emitted++ };
+  void reader.start();
+  reader.addSplits([{ splitId: 'index-0', start: 0, end: 1_000_000 }]);
+  for (let ms = 0; ms <= 10_000; ms += 5) {
+    while (reader.poll(output, 1000) === 'more') {}
+    awake = 0;
+    time.move(5);
+  }
+  assert.ok(Math.abs(emitted - 1000) <= 2, `${emitted} records in 10 seconds at half of 200 a second`);
+  while (reader.poll(output, 1000) === 'more') {}
+  time.move(10);
+  assert.ok(awake > 0);
+  const before = emitted;
+  time.move(60_000);
+  while (reader.poll(output, 1000) === 'more') {}
+  assert.ok(emitted - before <= 11, `${emitted - before} at once after a minute of silence`);
+  void reader.close();
+});
+
+test('a generator function that returns a promise is refused', () => {
+  const reader = new GeneratorSource(async (i) => i, { count: 5 }).createReader(context());
+  reader.addSplits([{ splitId: 'index-0', start: 0, end: 5 }]);
+  void reader.start();
+  assert.throws(
+    () => reader.poll({ collect() {} }, 10),
+    (error) => hasCode(error, 'PROMISE_NOT_EXPECTED') && /source "numbers"/.test((error as Error).message),
+  );
+});
+
+test('the position of another source, or of a longer one, is refused', () => {
+  const restore = (source: SequenceSource | CollectionSource<number>, state: IndexRangeEnumeratorState) =>
+    source.restoreEnumerator(enumeratorContext(1), state);
+  const mismatch = (error: unknown): boolean => hasCode(error, 'SOURCE_STATE_MISMATCH');
+  assert.throws(
+    () => restore(new SequenceSource(1, 9), { identity: 'sequence from 0', nextIndex: 3 }),
+    mismatch,
+  );
+  assert.throws(
+    () => restore(new SequenceSource(1, 9), { identity: 'sequence from 1', nextIndex: 10 }),
+    mismatch,
+  );
+  assert.throws(
+    () => restore(new CollectionSource([1, 2]), { identity: 'collection of 3 elements', nextIndex: 2 }),
+    mismatch,
+  );
+  const reader = new SequenceSource(1, 3).createReader(context());
+  assert.throws(() => reader.addSplits([{ splitId: 'index-0', start: 1, end: 9 }]), mismatch);
+});
+
+test('bounds that are no whole numbers are refused', () => {
+  const invalid = (error: unknown): boolean => hasCode(error, 'INVALID_ARGUMENT');
+  assert.throws(() => new SequenceSource(3, 2), invalid);
+  assert.throws(() => new SequenceSource(0.5, 2), invalid);
+  assert.throws(() => new SequenceSource(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER), invalid);
+  assert.throws(() => new GeneratorSource((i) => i, { count: -1 }), invalid);
+  assert.throws(() => new GeneratorSource((i) => i, { recordsPerSecond: 0 }), invalid);
+});

@@ -1,0 +1,342 @@
+/**
+ * Carries out what the checkpoint coordinator decides: places, triggers, manifests, notifications, deletions, timers. It
+ * decides nothing itself; what an action leads to goes back as an event.
+ *
+ * Invariants:
+ * I1 Events are handled one at a time, in the order in which they happened; actions are started in order.
+ * I2 Every request is answered.
+ */
+import { hasCode, MillraceError } from '../base/index.ts';
+import {
+  buildManifest,
+  type CheckpointAction,
+  type CheckpointAnswer,
+  CheckpointCoordinator,
+  type CheckpointEvent,
+  type CheckpointKind,
+  type CheckpointLocation,
+  type CheckpointSettings,
+  type CheckpointStorage,
+  type CompletedSnapshot,
+  isSavepoint,
+  type JobSnapshot,
+  type SubtaskAttempt,
+  type TaskAcknowledgement,
+  type TaskDecline,
+} from '../checkpoint/index.ts';
+import type { Platform, TimerHandle } from '../platform/index.ts';
+import type { ExecutionAttempt } from './execution-attempt.ts';
+import type { JobStatistics } from './job-statistics.ts';
+
+/** How long after a failed removal of files it is tried again. */
+const DISCARD_RETRY_MS = 1000;
+
+/** What of the job goes into every manifest. */
+export type JobIdentity = Pick<
+  JobSnapshot,
+  'jobName' | 'jobId' | 'lineageId' | 'planHash' | 'millraceVersion' | 'operators'
+>;
+
+export interface CheckpointDriverOptions {
+  readonly platform: Platform;
+  readonly settings: CheckpointSettings;
+  readonly storage: CheckpointStorage;
+  readonly identity: JobIdentity;
+  /** The attempt that runs now; undefined between attempts. */
+  attempt(): ExecutionAttempt | undefined;
+  /** The job has to fail; the restart strategy decides what then. */
+  failJob(error: Error): void;
+  /** Is told what happens, for reports. */
+  readonly statistics: Pick<
+    JobStatistics,
+    'checkpointTriggered' | 'checkpointAcknowledged' | 'checkpointCompleted' | 'checkpointFailed'
+  >;
+}
+
+interface Pending {
+  readonly kind: CheckpointKind;
+  readonly timestampMs: number;
+  readonly startedMs: number;
+  location: CheckpointLocation | undefined;
+  coordinatorStates: { uid: string; bytes: Uint8Array }[];
+  /** Given up: nothing may be triggered for it any more. */
+  aborted: boolean;
+  /** Settles when the trigger has been carried out or not; never rejects. */
+  triggering: Promise<void>;
+}
+
+export class CheckpointDriver {
+  private readonly options: CheckpointDriverOptions;
+  private readonly coordinator: CheckpointCoordinator;
+  private readonly pending = new Map<number, Pending>();
+  private readonly completed = new Map<number, CompletedSnapshot>();
+  /** What the job started from, if it belongs to the user or to another job: it is read and never removed. */
+  private borrowed: CompletedSnapshot | undefined;
+  private readonly requests = new Map<
+    number,
+    { targetDirectory: string | undefined; resolve: (answer: CheckpointAnswer) => void }
+  >();
+  private readonly events: CheckpointEvent[] = [];
+  private nextRequest = 1;
+  private isShutDown = false;
+  private timer: TimerHandle | undefined;
+  private onReadyToRestore: ((snapshot: CompletedSnapshot | undefined) => void) | undefined;
+  private working: Promise<unknown>[] = [];
+
+  constructor(options: CheckpointDriverOptions) {
+    this.options = options;
+    this.coordinator = new CheckpointCoordinator(options.settings);
+  }
+
+  /** Snapshots of this job that exist already, oldest first, the restored one included. */
+  restored(snapshots: readonly CompletedSnapshot[], from: CompletedSnapshot | undefined): void {
+    for (const snapshot of snapshots) this.completed.set(snapshot.checkpointId, snapshot);
+    for (const snapshot of snapshots) {
+      if (snapshot !== from)
+        this.handle({ type: 'restored', checkpointId: snapshot.checkpointId, isRetained: true });
+    }
+    if (from === undefined) return;
+    const isRetained = snapshots.some(({ checkpointId }) => checkpointId === from.checkpointId);
+    if (!isRetained) this.borrowed = from;
+    this.completed.set(from.checkpointId, from);
+    this.handle({ type: 'restored', checkpointId: from.checkpointId, isRetained });
+  }
+
+  allTasksRunning(subtasks: readonly SubtaskAttempt[]): void {
+    this.handle({ type: 'allTasksRunning', subtasks });
+  }
+
+  acknowledge(acknowledgement: TaskAcknowledgement): void {
+    this.options.statistics.checkpointAcknowledged(acknowledgement);
+    this.handle({ type: 'acknowledge', acknowledgement });
+  }
+
+  decline(decline: TaskDecline): void {
+    this.handle({ type: 'decline', decline });
+  }
+
+  /** Takes a checkpoint or savepoint now. Resolves with the outcome, whatever it is. */
+  request(kind: CheckpointKind, targetDirectory?: string): Promise<CheckpointAnswer> {
+    return this.ask(targetDirectory, (requestId) => ({ type: 'triggerByHand', requestId, kind }));
+  }
+
+  /** The checkpoint after which everything is committed. Resolves when it is complete, or the attempt is over. */
+  requestFinal(): Promise<CheckpointAnswer> {
+    return this.ask(undefined, (requestId) => ({ type: 'finalCheckpoint', requestId }));
+  }
+
+  /** Gives up what is in flight. Resolves to the snapshot to restore from, when that is certain. */
+  taskFailed(message: string): Promise<CompletedSnapshot | undefined> {
+    return new Promise((resolve) => {
+      this.onReadyToRestore = resolve;
+      this.handle({ type: 'taskFailed', message });
+    });
+  }
+
+  /** Ends checkpointing; resolves when nothing is being written any more. */
+  async shutdown(message: string): Promise<void> {
+    this.isShutDown = true;
+    this.handle({ type: 'shutdown', message });
+    this.timer?.cancel();
+    while (this.working.length > 0) await Promise.allSettled(this.working);
+  }
+
+  snapshotOf(checkpointId: number): CompletedSnapshot | undefined {
+    return this.completed.get(checkpointId);
+  }
+
+  /** Completed checkpoints of this job that have not been deleted. */
+  retained(): CompletedSnapshot[] {
+    return [...this.completed.values()].filter(
+      (snapshot) => snapshot.kind === 'checkpoint' && snapshot !== this.borrowed,
+    );
+  }
+
+  private ask(
+    targetDirectory: string | undefined,
+    event: (requestId: number) => CheckpointEvent,
+  ): Promise<CheckpointAnswer> {
+    return new Promise((resolve) => {
+      const requestId = this.nextRequest++;
+      this.requests.set(requestId, { targetDirectory, resolve });
+      this.handle(event(requestId));
+    });
+  }
+
+  /** I1: what an action leads to at once, in this thread, waits until all actions of its event were started. */
+  private handle(event: CheckpointEvent): void {
+    this.events.push(event);
+    if (this.events.length > 1) return;
+    const { clock } = this.options.platform;
+    for (let next: CheckpointEvent | undefined = event; next !== undefined; next = this.events[0]) {
+      const now = { monotonicMs: clock.monotonicMs(), wallMs: clock.wallMs() };
+      try {
+        for (const action of this.coordinator.handle(next, now)) this.carryOut(action);
+      } catch (error) {
+        this.options.failJob(error instanceof Error ? error : new Error(String(error)));
+      }
+      this.events.shift();
+    }
+  }
+
+  private carryOut(action: CheckpointAction): void {
+    switch (action.type) {
+      case 'trigger':
+        return this.trigger(action);
+      case 'store':
+        return this.work(this.store(action.checkpointId, action.acknowledgements));
+      case 'notifyComplete':
+        return this.options.attempt()?.notifyComplete(action.checkpointId);
+      case 'notifyAborted':
+        this.giveUp(action.checkpointId);
+        this.options.attempt()?.notifyAborted(action.checkpointId);
+        return this.options.statistics.checkpointFailed(action.checkpointId, action.message);
+      case 'discardFiles':
+        return this.work(this.discard(action.checkpointId));
+      case 'subsume':
+        return this.work(this.subsume(action.checkpointId));
+      case 'answer':
+        this.requests.get(action.requestId as number)?.resolve(action.answer);
+        this.requests.delete(action.requestId as number);
+        return;
+      case 'readyToRestore': {
+        const id = action.checkpointId;
+        this.onReadyToRestore?.(id === undefined ? undefined : this.completed.get(id));
+        this.onReadyToRestore = undefined;
+        return;
+      }
+      case 'failJob':
+        return this.options.failJob(new MillraceError(action.code, action.message));
+      case 'alarm':
+        return this.options.platform.logger.log('warn', action.message);
+      case 'wakeAt':
+        return this.wakeAt(action.monotonicMs);
+    }
+  }
+
+  private work(promise: Promise<void>): void {
+    this.working.push(promise);
+    const done = (): void => {
+      this.working = this.working.filter((other) => other !== promise);
+    };
+    promise.then(done, (error: unknown) => {
+      done();
+      this.options.failJob(error instanceof Error ? error : new Error(String(error)));
+    });
+  }
+
+  private wakeAt(monotonicMs: number | undefined): void {
+    this.timer?.cancel();
+    this.timer = undefined;
+    if (monotonicMs === undefined) return;
+    const delayMs = Math.max(0, monotonicMs - this.options.platform.clock.monotonicMs());
+    this.timer = this.options.platform.timers.after(delayMs, () => this.handle({ type: 'tick' }));
+  }
+
+  private giveUp(checkpointId: number): void {
+    const pending = this.pending.get(checkpointId);
+    if (pending !== undefined) pending.aborted = true;
+  }
+
+  private trigger(action: Extract<CheckpointAction, { type: 'trigger' }>): void {
+    const { checkpointId, timestampMs, kind } = action.barrier;
+    const request =
+      action.requestId === undefined ? undefined : this.requests.get(action.requestId as number);
+    const pending: Pending = {
+      kind,
+      timestampMs,
+      startedMs: this.options.platform.clock.monotonicMs(),
+      location: undefined,
+      coordinatorStates: [],
+      aborted: false,
+      triggering: Promise.resolve(),
+    };
+    this.pending.set(checkpointId, pending);
+    this.options.statistics.checkpointTriggered(action.barrier);
+    pending.triggering = this.beginAndTrigger(checkpointId, pending, request?.targetDirectory).catch(
+      (error: unknown) => {
+        if (!pending.aborted) this.handle({ type: 'triggerFailed', checkpointId, message: messageOf(error) });
+      },
+    );
+    this.work(pending.triggering);
+  }
+
+  private async beginAndTrigger(
+    checkpointId: number,
+    pending: Pending,
+    targetDirectory: string | undefined,
+  ): Promise<void> {
+    const { storage } = this.options;
+    const attempt = this.options.attempt();
+    if (attempt === undefined) throw new Error('the job is not running');
+    pending.location =
+      isSavepoint(pending.kind) && targetDirectory !== undefined
+        ? await storage.beginSavepoint(checkpointId, targetDirectory)
+        : await storage.begin(checkpointId);
+    const { timestampMs, kind, location } = pending;
+    const states = await attempt.trigger(
+      { checkpointId, timestampMs, kind, location },
+      () => !pending.aborted,
+    );
+    pending.coordinatorStates = [...states].map(([uid, bytes]) => ({ uid, bytes }));
+  }
+
+  private async store(checkpointId: number, acknowledgements: readonly TaskAcknowledgement[]): Promise<void> {
+    const { storage, identity, platform } = this.options;
+    const pending = this.pending.get(checkpointId)!;
+    // The last task may answer before the states of the enumerators are here.
+    await pending.triggering;
+    try {
+      const manifest = buildManifest({
+        ...identity,
+        checkpointId,
+        kind: isSavepoint(pending.kind) ? 'savepoint' : 'checkpoint',
+        timestampMs: pending.timestampMs,
+        acknowledgements,
+        coordinatorStates: pending.coordinatorStates,
+      });
+      const snapshot = await storage.complete(pending.location!, manifest);
+      this.completed.set(checkpointId, snapshot);
+      this.pending.delete(checkpointId);
+      this.options.statistics.checkpointCompleted(
+        snapshot,
+        acknowledgements,
+        platform.clock.monotonicMs() - pending.startedMs,
+      );
+    } catch (error) {
+      const details = hasCode(error, 'CHECKPOINT_STORE_FAILED') ? (error as MillraceError).details : {};
+      const outcome = details.outcome === 'unknown' ? 'unknown' : 'absent';
+      return this.handle({ type: 'storeFailed', checkpointId, message: messageOf(error), outcome });
+    }
+    this.handle({ type: 'stored', checkpointId });
+  }
+
+  private async discard(checkpointId: number): Promise<void> {
+    this.giveUp(checkpointId);
+    await this.pending.get(checkpointId)?.triggering;
+    const location = this.pending.get(checkpointId)?.location;
+    if (location !== undefined && !(await this.options.storage.discard(location))) {
+      // What stays is not complete: the next process of this job removes it.
+      if (this.isShutDown) return;
+      this.options.platform.timers.after(DISCARD_RETRY_MS, () => {
+        // After the end the directory may be another execution's.
+        if (!this.isShutDown) this.work(this.discard(checkpointId));
+      });
+      return;
+    }
+    this.pending.delete(checkpointId);
+    this.handle({ type: 'discarded', checkpointId });
+  }
+
+  private async subsume(checkpointId: number): Promise<void> {
+    const snapshot = this.completed.get(checkpointId);
+    if (snapshot === undefined) return;
+    this.completed.delete(checkpointId);
+    await this.options.storage.delete(snapshot);
+    await this.options.storage.retryDeletes();
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,58 @@
+/**
+ * The states of a job and which may follow which. (Flink's JobStatus.)
+ *
+ *     CREATED ──► RUNNING ──► FINISHED
+ *        │          │  ▲
+ *        │          ▼  │ restart
+ *        │        FAILING ──► RESTARTING
+ *        │          │
+ *        │          └──► FAILED
+ *        └──────► CANCELLING ──► CANCELED      (from CREATED, RUNNING, RESTARTING)
+ */
+import { assert } from '../base/index.ts';
+
+export type JobStatus =
+  | 'CREATED'
+  | 'RUNNING'
+  | 'FAILING'
+  | 'RESTARTING'
+  | 'CANCELLING'
+  | 'FINISHED'
+  | 'FAILED'
+  | 'CANCELED';
+
+const NEXT: Readonly<Record<JobStatus, readonly JobStatus[]>> = {
+  CREATED: ['RUNNING', 'FAILING', 'CANCELLING'],
+  RUNNING: ['FAILING', 'CANCELLING', 'FINISHED'],
+  FAILING: ['RESTARTING', 'FAILED', 'CANCELLING'],
+  RESTARTING: ['RUNNING', 'FAILING', 'CANCELLING'],
+  CANCELLING: ['CANCELED'],
+  FINISHED: [],
+  FAILED: [],
+  CANCELED: [],
+};
+
+/** True for the states that are the last. */
+export function isTerminal(status: JobStatus): boolean {
+  return NEXT[status].length === 0;
+}
+
+/** The one place where a job's status changes. */
+export class JobStatusCell {
+  private status: JobStatus = 'CREATED';
+  private readonly onChange: (status: JobStatus) => void;
+
+  constructor(onChange: (status: JobStatus) => void) {
+    this.onChange = onChange;
+  }
+
+  get(): JobStatus {
+    return this.status;
+  }
+
+  set(next: JobStatus): void {
+    assert(NEXT[this.status].includes(next), `a job cannot go from ${this.status} to ${next}`);
+    this.status = next;
+    this.onChange(next);
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * What travels through a channel: segments of records, and control elements between them. Written by record writers and
+ * read by input gates; knows bytes, not rings or threads.
+ *
+ * A segment holds elements of one kind. Records lie one after the other, each with its prefix:
+ *
+ *     hashed edge  | hash i32 | timestamp f64 | value ... |
+ *     other edges  | timestamp f64 | value ... |
+ *
+ * The hash is KeySerializer.hash of the record's key, computed once, by the sender. Control payloads:
+ *
+ *     watermark       | milliseconds f64 |
+ *     status          | idle u8 (1) or active (0) |
+ *     barrier         | checkpoint id f64 | trigger time f64 | kind u8, position in BARRIER_KINDS |
+ *     cancel-barrier  | checkpoint id f64 |
+ *     end-of-data     no payload
+ *
+ * Little-endian throughout; docs/formats/exchange.md has the drawing. (The elements are those of
+ * org.apache.flink.streaming.runtime.streamrecord and of io.network.api: CheckpointBarrier, EndOfData, ...)
+ */
+import { assert } from '../base/index.ts';
+import type { CheckpointBarrier, CheckpointKind } from '../checkpoint/index.ts';
+import type { ByteView } from '../types/index.ts';
+
+/** Kinds of elements, as numbers because they are stored in the ring. Their values are part of the format. */
+export const ElementKind = {
+  /** Whole records. */
+  data: 0,
+  /** A piece of one record that is larger than a segment; more pieces follow. */
+  spanPart: 1,
+  /** The last piece of such a record. */
+  spanEnd: 2,
+  watermark: 3,
+  status: 4,
+  barrier: 5,
+  cancelBarrier: 6,
+  endOfData: 7,
+} as const;
+
+export type ElementKind = (typeof ElementKind)[keyof typeof ElementKind];
+
+/** How records find their channel. `forward`: the one channel there is. */
+export type Partitioning = 'forward' | 'hash' | 'rebalance' | 'broadcast';
+
+/** A checkpoint barrier: separates what is in the checkpoint from what is not. */
+export type Barrier = CheckpointBarrier;
+
+export type BarrierKind = CheckpointKind;
+
+/** Kinds of barriers by their stored number: new kinds go to the end. */
+export const BARRIER_KINDS: readonly BarrierKind[] = [
+  'checkpoint',
+  'savepoint',
+  'savepoint-suspend',
+  'savepoint-terminate',
+];
+
+/** Bytes before the value of each record. */
+export const HASHED_PREFIX_BYTES = 12;
+export const PLAIN_PREFIX_BYTES = 8;
+
+/** Enough for the payload of every control element. */
+export const CONTROL_PAYLOAD_BYTES = 32;
+
+/** Appends one f64 at `view.pos`: payload of watermarks and cancellation barriers. */
+export function writeNumber(view: ByteView, value: number): void {
+  view.dv.setFloat64(view.pos, value, true);
+  view.pos += 8;
+}
+
+/** Appends the payload of a status element. */
+export function writeStatus(view: ByteView, idle: boolean): void {
+  view.u8[view.pos++] = idle ? 1 : 0;
+}
+
+/** Appends the payload of a barrier. */
+export function writeBarrier(view: ByteView, barrier: Barrier): void {
+  const kind = BARRIER_KINDS.indexOf(barrier.kind);
+  assert(kind >= 0, `unknown kind of barrier ${barrier.kind}`);
+  writeNumber(view, barrier.checkpointId);
+  writeNumber(view, barrier.timestampMs);
+  view.u8[view.pos++] = kind;
+}
+
+/** Reads a payload of one f64 at `position`. */
+export function readNumber(view: ByteView, position: number): number {
+  return view.dv.getFloat64(position, true);
+}
+
+/** Reads the payload of a status element at `position`: true if idle. */
+export function readStatus(view: ByteView, position: number): boolean {
+  return view.u8[position] === 1;
+}
+
+/** Reads the payload of a barrier at `position`. */
+export function readBarrier(view: ByteView, position: number): Barrier {
+  const kind = BARRIER_KINDS[view.u8[position + 16]!];
+  assert(kind !== undefined, 'a barrier in a channel has a kind that does not exist');
+  return {
+    checkpointId: view.dv.getFloat64(position, true),
+    timestampMs: view.dv.getFloat64(position + 8, true),
+    kind,
+  };
+}

@@ -1,0 +1,323 @@
+/**
+ * The sending side of one edge in one subtask: finds the channel of each record, encodes it into that channel's open
+ * segment, and sends control elements to all channels (RecordWriter and ResultPartition in Flink).
+ *
+ * Called by the generated code of a chain (`collect`) and by the task (everything else). It knows no clock and no thread:
+ * the task flushes after the buffer timeout and before it sleeps, and asks `isAvailable` before it gives the chain a turn.
+ *
+ * A call never waits. What does not fit into a full ring goes into heap segments, in order; the task calls `drain` until
+ * they are gone.
+ *
+ * Invariants:
+ * I1 In each channel elements arrive in the order of the calls, none lost, none twice.
+ * I2 A control element comes after every record that was collected before it, in every channel.
+ * I3 A record that fails (selector, hash, encoder) leaves nothing behind.
+ */
+import { assert, MAX_WATERMARK, MIN_WATERMARK, MillraceError } from '../base/index.ts';
+import { subtaskOf } from '../state/index.ts';
+import { ByteView, type KeySerializer, type TypeSerializer } from '../types/index.ts';
+import { BroadcastOutput } from './broadcast-output.ts';
+import { ChannelOutput, type OutputCounters, type RecordTarget } from './channel-output.ts';
+import { compileCollect, type HashParts } from './collect-code.ts';
+import {
+  type Barrier,
+  CONTROL_PAYLOAD_BYTES,
+  ElementKind,
+  HASHED_PREFIX_BYTES,
+  type Partitioning,
+  PLAIN_PREFIX_BYTES,
+  writeBarrier,
+  writeNumber,
+  writeStatus,
+} from './element.ts';
+import { OverflowPool } from './overflow.ts';
+import { type RingWriter, segmentsForTurn } from './ring.ts';
+
+/** The largest record, encoded, that an exchange takes. Reader and writer have the same limit. */
+export const MAX_RECORD_BYTES = 64 * 1024 * 1024;
+
+const MAX_OVERFLOW_BYTES = 512 * 1024 * 1024;
+
+/** A scratch buffer above this size is let go after use. */
+const KEPT_SCRATCH_BYTES = 1024 * 1024;
+
+export interface RecordWriterOptions<T> {
+  /** For errors: "output of operator 'x'". */
+  readonly label: string;
+  readonly partitioning: Partitioning;
+  readonly valueSerializer: TypeSerializer<T>;
+  /** For `hash`, and only then. The selector is the user's. */
+  readonly key?: {
+    readonly selector: (value: never) => unknown;
+    readonly serializer: KeySerializer<unknown>;
+    readonly maxParallelism: number;
+  };
+  /** One for each receiving subtask, in order; for `forward` exactly one. All of one layout. */
+  readonly channels: readonly RingWriter[];
+  /** Names this edge and subtask within the job, for stack traces and profiles. */
+  readonly unique: string;
+  /** Of the sending subtask: where `rebalance` begins. */
+  readonly subtaskIndex: number;
+  /** Default 64 MiB. */
+  readonly maxRecordBytes?: number;
+  /** Default 512 MiB. */
+  readonly maxOverflowBytes?: number;
+}
+
+export interface RecordWriter<T> {
+  /**
+   * Sends a record. A function of its own: it needs no `this`. Throws USER_FUNCTION_FAILED (key selector),
+   * KEY_NOT_ALLOWED, TYPE_MISMATCH, RECORD_TOO_LARGE, EXCHANGE_OVERFLOW; the record is then not sent.
+   */
+  readonly collect: (value: T, timestampMs: number) => void;
+  /** To all channels. A watermark that equals the last one is not sent again; it must not be lower. */
+  broadcastWatermark(watermarkMs: number): void;
+  /** To all channels, if it is a change. A writer begins as active. */
+  broadcastStatus(idle: boolean): void;
+  broadcastBarrier(barrier: Barrier): void;
+  broadcastCancelBarrier(checkpointId: number): void;
+  /** No record or watermark follows in any channel; barriers may. */
+  broadcastEnd(): void;
+  /** Publishes partial segments. */
+  flush(): void;
+  /** Moves overflow into the rings. True if none is left. */
+  drain(): boolean;
+  /** True if every channel has room for a turn: a few free segments and no overflow. */
+  isAvailable(): boolean;
+  /** Index of the first channel that has no room, or -1: what to name when a job is slow. */
+  fullChannel(): number;
+  /** Share of the rings' segments that are in use, 0 to 1 (outPoolUsage). */
+  usage(): number;
+  /** Heap segments in use, in bytes. */
+  readonly overflowBytes: number;
+  /** Records sent so far; a broadcast record counts once. */
+  readonly recordsOut: number;
+  /** Bytes of closed segments so far, over all channels. */
+  readonly bytesOut: number;
+}
+
+/** Makes the sending side of one edge for one subtask. Throws INVALID_ARGUMENT, assertions for wrong wiring. */
+export function createRecordWriter<T>(options: RecordWriterOptions<T>): RecordWriter<T> {
+  return new SegmentRecordWriter(options);
+}
+
+class SegmentRecordWriter<T> implements RecordWriter<T> {
+  readonly collect: (value: T, timestampMs: number) => void;
+  readonly #label: string;
+  readonly #valueSerializer: TypeSerializer<T>;
+  readonly #hashed: boolean;
+  readonly #maxRecordBytes: number;
+  readonly #segmentBytes: number;
+  readonly #pool: OverflowPool;
+  readonly #channels: readonly ChannelOutput[];
+  readonly #targets: readonly RecordTarget[];
+  readonly #counters: OutputCounters = { records: 0, bytes: 0 };
+  readonly #freeNeeded: number;
+  readonly #payload = ByteView.allocate(CONTROL_PAYLOAD_BYTES);
+  #scratch: ByteView | undefined;
+  #watermarkMs = MIN_WATERMARK;
+  #idle = false;
+  #ended = false;
+
+  constructor(options: RecordWriterOptions<T>) {
+    const { layout } = checkWiring(options);
+    const { label, channels, partitioning, valueSerializer } = options;
+    this.#label = label;
+    this.#valueSerializer = valueSerializer;
+    this.#hashed = partitioning === 'hash';
+    this.#maxRecordBytes = options.maxRecordBytes ?? MAX_RECORD_BYTES;
+    this.#segmentBytes = layout.segmentBytes;
+    this.#freeNeeded = segmentsForTurn(layout);
+    this.#pool = new OverflowPool(layout.segmentBytes, options.maxOverflowBytes ?? MAX_OVERFLOW_BYTES, label);
+    this.#channels = channels.map((ring) => new ChannelOutput(ring, this.#pool, this.#counters));
+    this.#targets =
+      partitioning === 'broadcast' && channels.length > 1
+        ? [new BroadcastOutput(this.#channels, layout.segmentBytes, this.#counters)]
+        : this.#channels;
+    this.collect = compileCollect(partitioning, {
+      unique: options.unique,
+      targets: this.#targets,
+      firstTarget: options.subtaskIndex % channels.length,
+      valueSerializer,
+      hash: this.#hashed ? hashParts(options, this.#targets) : undefined,
+      collectSlowly: this.#collectSlowly.bind(this),
+    });
+  }
+
+  get recordsOut(): number {
+    return this.#targets.reduce((sum, target) => sum + target.records, this.#counters.records);
+  }
+
+  get bytesOut(): number {
+    return this.#counters.bytes;
+  }
+
+  get overflowBytes(): number {
+    return this.#pool.usedBytes;
+  }
+
+  broadcastWatermark(watermarkMs: number): void {
+    assert(
+      watermarkMs >= this.#watermarkMs && watermarkMs <= MAX_WATERMARK,
+      `the ${this.#label} sent watermark ${watermarkMs} after ${this.#watermarkMs}`,
+    );
+    if (watermarkMs === this.#watermarkMs) return;
+    this.#watermarkMs = watermarkMs;
+    writeNumber(this.#payload, watermarkMs);
+    this.#broadcastPayload(ElementKind.watermark);
+  }
+
+  broadcastStatus(idle: boolean): void {
+    if (idle === this.#idle) return;
+    this.#idle = idle;
+    writeStatus(this.#payload, idle);
+    this.#broadcastPayload(ElementKind.status);
+  }
+
+  broadcastBarrier(barrier: Barrier): void {
+    writeBarrier(this.#payload, barrier);
+    this.#broadcastPayload(ElementKind.barrier, true);
+  }
+
+  broadcastCancelBarrier(checkpointId: number): void {
+    writeNumber(this.#payload, checkpointId);
+    this.#broadcastPayload(ElementKind.cancelBarrier, true);
+  }
+
+  broadcastEnd(): void {
+    this.#broadcastPayload(ElementKind.endOfData);
+    this.#ended = true;
+  }
+
+  flush(): void {
+    for (const target of this.#targets) target.flush();
+  }
+
+  drain(): boolean {
+    let drained = true;
+    for (const channel of this.#channels) {
+      if (!channel.drain()) drained = false;
+    }
+    return drained;
+  }
+
+  isAvailable(): boolean {
+    return this.fullChannel() === -1;
+  }
+
+  fullChannel(): number {
+    for (let i = 0; i < this.#channels.length; i++) {
+      const channel = this.#channels[i]!;
+      if (channel.hasOverflow || !channel.ring.hasFree(this.#freeNeeded)) return i;
+    }
+    return -1;
+  }
+
+  usage(): number {
+    let used = 0;
+    let all = 0;
+    for (const { ring } of this.#channels) {
+      all += ring.layout.segments;
+      used += ring.layout.segments - ring.freeSegments();
+    }
+    return used / all;
+  }
+
+  /** Barriers go on after the end of data: checkpoints complete while a part of the job has ended. */
+  #broadcastPayload(kind: ElementKind, afterEnd = false): void {
+    if (!afterEnd) this.#assertOpen();
+    const { u8, pos } = this.#payload;
+    this.#payload.pos = 0;
+    for (const target of this.#targets) target.append(kind, u8, 0, pos);
+  }
+
+  #assertOpen(): void {
+    assert(!this.#ended, `the ${this.#label} sent a record or watermark after its end of data`);
+  }
+
+  #collectSlowly(target: RecordTarget, value: T, timestampMs: number, hash: number): void {
+    this.#assertOpen();
+    target.flush();
+    target.open();
+    if (this.#writeRecord(target.view, value, timestampMs, hash)) target.records++;
+    else this.#collectSpanning(target, value, timestampMs, hash);
+  }
+
+  #writeRecord(view: ByteView, value: T, timestampMs: number, hash: number): boolean {
+    const start = view.pos;
+    let written = false;
+    if (start + (this.#hashed ? HASHED_PREFIX_BYTES : PLAIN_PREFIX_BYTES) <= view.limit) {
+      if (this.#hashed) {
+        view.dv.setInt32(start, hash, true);
+        view.pos += 4;
+      }
+      writeNumber(view, timestampMs);
+      try {
+        written = this.#valueSerializer.encode(view, value);
+      } finally {
+        if (!written) view.pos = start;
+      }
+    }
+    return written;
+  }
+
+  /** Encodes into a buffer that grows until the record fits, and sends that in pieces. */
+  #collectSpanning(target: RecordTarget, value: T, timestampMs: number, hash: number): void {
+    let scratch = this.#scratch ?? ByteView.allocate(Math.min(4 * this.#segmentBytes, this.#maxRecordBytes));
+    while (!this.#writeRecord(scratch, value, timestampMs, hash)) {
+      if (scratch.limit >= this.#maxRecordBytes) throw this.#recordTooLarge();
+      scratch = ByteView.allocate(Math.min(4 * scratch.limit, this.#maxRecordBytes));
+    }
+    const lengthBytes = scratch.pos;
+    scratch.pos = 0;
+    this.#scratch = scratch.limit <= KEPT_SCRATCH_BYTES ? scratch : undefined;
+    for (let start = 0; start < lengthBytes; start += this.#segmentBytes) {
+      const end = Math.min(start + this.#segmentBytes, lengthBytes);
+      const kind = end === lengthBytes ? ElementKind.spanEnd : ElementKind.spanPart;
+      target.append(kind, scratch.u8, start, end - start);
+    }
+    this.#counters.records++;
+  }
+
+  #recordTooLarge(): MillraceError {
+    return new MillraceError(
+      'RECORD_TOO_LARGE',
+      `A record of the ${this.#label} takes more than ${this.#maxRecordBytes} bytes when it is encoded. Put large ` +
+        'contents into a file or an object store and send their address, or split the record.',
+      { details: { limitBytes: this.#maxRecordBytes } },
+    );
+  }
+}
+
+/** Refuses wiring that cannot work; these are the engine's mistakes, not the user's. */
+function checkWiring<T>({ label, partitioning, key, channels }: RecordWriterOptions<T>): RingWriter {
+  const first = channels[0];
+  assert(first !== undefined, `the ${label} has no channels`);
+  assert(partitioning !== 'forward' || channels.length === 1, `the ${label} forwards to several channels`);
+  assert(
+    (partitioning === 'hash') === (key !== undefined),
+    `the ${label} needs a key if and only if it is hashed`,
+  );
+  const { segmentBytes, segments } = first.layout;
+  for (const { layout } of channels) {
+    const isSame = layout.segmentBytes === segmentBytes && layout.segments === segments;
+    assert(isSame, `the channels of the ${label} differ in layout`);
+  }
+  return first;
+}
+
+function hashParts<T>({ label, key }: RecordWriterOptions<T>, targets: readonly RecordTarget[]): HashParts {
+  const { selector, serializer, maxParallelism } = key!;
+  const targetOfGroup = Array.from(
+    { length: maxParallelism },
+    (_, keyGroup) => targets[subtaskOf(keyGroup, targets.length, maxParallelism)]!,
+  );
+  const selectorFailed = (thrown: unknown): Error => {
+    if (thrown instanceof MillraceError) return thrown;
+    const reason = thrown instanceof Error ? thrown.message : String(thrown);
+    return new MillraceError('USER_FUNCTION_FAILED', `The key selector of the ${label} failed: ${reason}`, {
+      cause: thrown,
+    });
+  };
+  return { selector, serializer, maxParallelism, targetOfGroup, selectorFailed };
+}

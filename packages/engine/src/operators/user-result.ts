@@ -1,0 +1,69 @@
+/** What a user's function must not be or return: promises where an answer is needed at once, and what is no answer. */
+import { MillraceError } from '../base/index.ts';
+
+/** Refuses a function that is declared `async` before any record comes. `what` names it, e.g. `map function`. */
+export function assertSynchronous(fn: unknown, what: string): void {
+  if (typeof fn !== 'function') {
+    throw new MillraceError('INVALID_ARGUMENT', `The ${what} must be a function, found ${describe(fn)}.`);
+  }
+  const tag = Object.prototype.toString.call(fn);
+  if (tag !== '[object AsyncFunction]' && tag !== '[object AsyncGeneratorFunction]') return;
+  throw new MillraceError('PROMISE_NOT_EXPECTED', `The ${what}${nameOf(fn)} is declared async. ${ADVICE}`);
+}
+
+/** Throws PROMISE_NOT_EXPECTED if `result` is a promise; anything else is ignored. */
+export function refuseResult(result: unknown, what: string, operatorName: string): void {
+  if (isPromise(result)) throw promiseNotExpected(what, operatorName);
+}
+
+export function promiseNotExpected(what: string, operatorName: string): MillraceError {
+  return new MillraceError(
+    'PROMISE_NOT_EXPECTED',
+    `The ${what} of operator '${operatorName}' returned a promise. ${ADVICE}`,
+    { details: { operator: operatorName } },
+  );
+}
+
+/** `expected` continues "must return": e.g. `true or false`. */
+export function resultNotAllowed(
+  result: unknown,
+  what: string,
+  operatorName: string,
+  expected: string,
+): MillraceError {
+  if (isPromise(result)) return promiseNotExpected(what, operatorName);
+  return new MillraceError(
+    'RESULT_NOT_ALLOWED',
+    `The ${what} of operator '${operatorName}' must return ${expected}, found ${describe(result)}.`,
+    { details: { operator: operatorName } },
+  );
+}
+
+/** A value for an error message: short, with its type where the text alone does not tell. Never throws. */
+export function describe(value: unknown): string {
+  if (value === undefined || value === null || typeof value === 'boolean') return String(value);
+  if (typeof value === 'number') return `the number ${value}`;
+  if (typeof value === 'string') return `the string ${JSON.stringify(value.slice(0, 60))}`;
+  if (typeof value !== 'object') return `a ${typeof value}`;
+  try {
+    const name = (value as { constructor?: { name?: unknown } }).constructor?.name;
+    if (typeof name === 'string' && name !== '' && name !== 'Object') return `an instance of ${name}`;
+    return `the object ${JSON.stringify(value).slice(0, 80)}`;
+  } catch {
+    return 'an object';
+  }
+}
+
+const ADVICE =
+  'Asynchronous code is not supported in this function: it must answer at once. Remove `async`, or do the asynchronous ' +
+  'work before the records enter the job, or in open().';
+
+function isPromise(result: unknown): boolean {
+  if (typeof result !== 'object' || result === null) return false;
+  return typeof (result as { then?: unknown }).then === 'function' || Symbol.asyncIterator in result;
+}
+
+function nameOf(fn: object): string {
+  const name = (fn as { name: string }).name;
+  return name === '' ? '' : ` '${name}'`;
+}

@@ -1,0 +1,62 @@
+/**
+ * A window of time (org.apache.flink.streaming.api.windowing.windows.TimeWindow), and its arithmetic.
+ *
+ *     start                                    end
+ *     |----------------------------------------|      start <= t < end;  maxTimestamp() = end - 1
+ */
+import { type TypeInformation, Types } from '../../types/index.ts';
+
+export class TimeWindow {
+  /** First millisecond of the window. */
+  start: number;
+  /** First millisecond after it. */
+  end: number;
+
+  constructor(start = 0, end = 0) {
+    this.start = start;
+    this.end = end;
+  }
+
+  /** The last millisecond that belongs to the window. */
+  maxTimestamp(): number {
+    return this.end - 1;
+  }
+
+  equals(other: TimeWindow): boolean {
+    return this.start === other.start && this.end === other.end;
+  }
+
+  /** True also if the windows only touch (as in Flink: sessions whose gap is just over are one). */
+  intersects(other: TimeWindow): boolean {
+    return this.start <= other.end && this.end >= other.start;
+  }
+
+  /** The smallest window that holds both. */
+  cover(other: TimeWindow): TimeWindow {
+    return new TimeWindow(Math.min(this.start, other.start), Math.max(this.end, other.end));
+  }
+
+  toString(): string {
+    return `[${this.start}, ${this.end})`;
+  }
+}
+
+/** How windows are stored as namespaces of state and timers. */
+export const TIME_WINDOW_TYPE: TypeInformation<TimeWindow> = Types.POJO<Pick<TimeWindow, 'start' | 'end'>>(
+  TimeWindow,
+  {
+    start: Types.LONG,
+    end: Types.LONG,
+  },
+) as TypeInformation<TimeWindow>;
+
+/**
+ * Start of the window of `sizeMs` that holds `timestampMs`, where windows start at multiples of the size plus `offsetMs`.
+ * Exact for safe integers: the quotient is corrected by one where its rounding crossed an integer. (Division and floor are
+ * several times faster than the remainder of large doubles.)
+ */
+export function windowStart(timestampMs: number, offsetMs: number, sizeMs: number): number {
+  const start = Math.floor((timestampMs - offsetMs) / sizeMs) * sizeMs + offsetMs;
+  if (start > timestampMs) return start - sizeMs;
+  return timestampMs - start >= sizeMs ? start + sizeMs : start;
+}

@@ -1,0 +1,20 @@
+export { errnoOf, fileSystemError } from './file-system-error.ts';
+export type {
+  Clock,
+  CompressionFormat,
+  DirectoryLock,
+  FileEntry,
+  FileStat,
+  FileSystem,
+  Parking,
+  Platform,
+  Random,
+  ReadableFile,
+  ThreadContext,
+  ThreadEvents,
+  ThreadHandle,
+  Threads,
+  TimerHandle,
+  Timers,
+  WritableFile,
+} from './platform.ts';

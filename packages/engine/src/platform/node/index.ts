@@ -1,0 +1,1 @@
+export { createNodePlatform, type NodePlatformOptions } from './node-platform.ts';

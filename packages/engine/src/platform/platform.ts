@@ -1,0 +1,169 @@
+/**
+ * The world as the engine sees it: time, randomness, files, threads, waiting. Everything else in the engine is a pure
+ * function of what comes through here, which is what lets the simulator run the production code.
+ *
+ * `platform/node` is the one place that touches the real ones.
+ */
+import type { Logger } from '../base/index.ts';
+
+/** Two clocks that must not be mixed: intervals and time-outs are monotonic, timestamps for people are wall time. */
+export interface Clock {
+  /** Milliseconds since an arbitrary start, never going back; fractions allowed. For intervals and time-outs. */
+  monotonicMs(): number;
+  /** Milliseconds since the epoch, as integer. May jump. For processing-time timers, names and reports. */
+  wallMs(): number;
+}
+
+/** A timer that was set; opaque. */
+export interface TimerHandle {
+  cancel(): void;
+}
+
+/** Delayed calls and the event loop. */
+export interface Timers {
+  /** Calls `callback` once, at least `delayMs` from now. */
+  after(delayMs: number, callback: () => void): TimerHandle;
+  /** Resolves after pending I/O and messages of this thread had their turn. */
+  yieldToEventLoop(): Promise<void>;
+}
+
+/** Randomness. */
+export interface Random {
+  /** A number in [0, 1). */
+  next(): number;
+  /** A fresh identifier of `bytes` random bytes, as lower-case hex. */
+  hex(bytes: number): string;
+}
+
+/** A file being written. Bytes are on disk only after `sync`. */
+export interface WritableFile {
+  readonly path: string;
+  /** Appends. The caller must not change `bytes` before the promise resolves. Calls must not overlap. */
+  write(bytes: Uint8Array): Promise<void>;
+  /** Makes everything written so far survive a power failure (fsync). */
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A file being read. */
+export interface ReadableFile {
+  readonly sizeBytes: number;
+  /** Reads up to `lengthBytes` at `position`; fewer only at the end of the file. */
+  read(position: number, lengthBytes: number): Promise<Uint8Array>;
+  close(): Promise<void>;
+}
+
+export interface FileEntry {
+  readonly name: string;
+  readonly isDirectory: boolean;
+}
+
+export interface FileStat {
+  readonly sizeBytes: number;
+  readonly isDirectory: boolean;
+  readonly modifiedMs: number;
+}
+
+/** Exclusive use of a directory, kept until released or until the process is gone, however it ends. */
+export interface DirectoryLock {
+  release(): Promise<void>;
+}
+
+/**
+ * Files of one scheme. Paths are absolute in that scheme, separated by `/`.
+ *
+ * A name that was created, renamed or deleted survives a power failure only after `syncDirectory` of its directory.
+ * All methods reject with FILE_SYSTEM_ERROR (cause: the original error; details: path, operation, errno code).
+ */
+export interface FileSystem {
+  readonly scheme: string;
+  /** Creates a file that must not exist yet. The directory must exist. */
+  create(path: string): Promise<WritableFile>;
+  open(path: string): Promise<ReadableFile>;
+  readAll(path: string): Promise<Uint8Array>;
+  /** Entries in no particular order; an empty list if the directory does not exist. */
+  list(directory: string): Promise<FileEntry[]>;
+  /** undefined if there is nothing at `path`. */
+  stat(path: string): Promise<FileStat | undefined>;
+  /** Creates the directory and its parents, durably. */
+  makeDirectory(path: string): Promise<void>;
+  /** Atomic; replaces a file at `to`. */
+  rename(from: string, to: string): Promise<void>;
+  /** Deletes a file or a whole directory. Deleting what is not there is no error. */
+  delete(path: string): Promise<void>;
+  syncDirectory(path: string): Promise<void>;
+  /**
+   * Takes the directory for this process, or rejects with CHECKPOINT_DIRECTORY_IN_USE naming the holder.
+   * A lock whose process is gone (kill -9) is taken over.
+   */
+  lockDirectory(path: string): Promise<DirectoryLock>;
+}
+
+/** A thread that was started. */
+export interface ThreadHandle {
+  /** Sends a structured-clonable message. Messages to a thread that ended are dropped. */
+  post(message: unknown): void;
+  /** Ends the thread wherever it is, also inside an endless loop. Resolves when it is gone. */
+  terminate(): Promise<void>;
+}
+
+/** What the starter of a thread is told. `onExit` is the last call, exactly once. */
+export interface ThreadEvents {
+  onMessage(message: unknown): void;
+  /** `error` is what the thread died of, if it died of an error; `exitCode` what `process.exit` was given. */
+  onExit(exit: { readonly exitCode: number; readonly error: unknown }): void;
+}
+
+/** The starter as a thread sees it. */
+export interface ThreadContext {
+  readonly data: unknown;
+  post(message: unknown): void;
+  onMessage(handler: (message: unknown) => void): void;
+}
+
+/** Worker threads. */
+export interface Threads {
+  /** What this thread was started with; undefined in the main thread. */
+  readonly current: ThreadContext | undefined;
+  /** Starts a thread that loads the module at `moduleUrl` (the job's entry module) with `data` to hand. */
+  start(moduleUrl: string, name: string, data: unknown, events: ThreadEvents): ThreadHandle;
+  /** The URL of the entry module of this process, or undefined (a REPL, `node -e`). */
+  readonly entryModuleUrl: string | undefined;
+}
+
+/** Waiting for a word of shared memory: how a task loop sleeps until somebody rings its doorbell. */
+export interface Parking {
+  /**
+   * Resolves when `word[index]` no longer holds `expected`, when it is notified, or after `timeoutMs`.
+   * Keeps the event loop of this thread alive meanwhile.
+   */
+  park(word: Int32Array, index: number, expected: number, timeoutMs: number): Promise<void>;
+  /** Wakes whoever is parked on the word. */
+  unpark(word: Int32Array, index: number): void;
+}
+
+/** What `Platform.decompress` understands. */
+export type CompressionFormat = 'gzip' | 'zstd' | 'brotli';
+
+/** Everything of the world that the engine uses. */
+export interface Platform {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly random: Random;
+  readonly threads: Threads;
+  readonly parking: Parking;
+  readonly logger: Logger;
+  /** The file system of a URI or plain path, and the path in it. Rejects unknown schemes with a clear error. */
+  fileSystem(uri: string): { readonly files: FileSystem; readonly path: string };
+  /** SHA-256, incremental. */
+  hasher(): { update(bytes: Uint8Array): void; digestHex(): string };
+  /**
+   * The bytes that `bytes` were compressed from; at most `sizeBytesMax`. Synchronous: for blocks of files (Parquet pages).
+   * Throws DECOMPRESSION_FAILED if the bytes are damaged or more than that comes out.
+   */
+  decompress(format: CompressionFormat, bytes: Uint8Array, sizeBytesMax: number): Uint8Array;
+  /** CPU time used by this process, all threads, in microseconds. */
+  cpuMicros(): number;
+  /** Writes a line to the standard output (the print sink). */
+  printLine(line: string): void;
+}

@@ -1,0 +1,141 @@
+/**
+ * Lays the channels of a job: which rings exist, and the record writers and input gates over them. The JobManager
+ * allocates the shared memory once per attempt; each slot builds its own ends.
+ */
+import {
+  chooseLayout,
+  createDoorbells,
+  createRecordWriter,
+  createRing,
+  Doorbell,
+  InputGate,
+  type RecordWriter,
+  RingReader,
+  RingWriter,
+  type SharedRing,
+} from '../exchange/index.ts';
+import type { Parking } from '../platform/index.ts';
+import { createKeySerializer, createSerializer } from '../types/index.ts';
+import type { JobEdge, JobGraph, JobVertex } from './job-vertex.ts';
+
+/** Shared memory of all channels of a job. Structured-clonable: threads see the same memory. */
+export interface SharedChannels {
+  readonly slotCount: number;
+  readonly doorbells: SharedArrayBuffer;
+  /** By `edge.sender.receiver`. */
+  readonly rings: ReadonlyMap<string, SharedRing>;
+}
+
+/** Channels of an edge as pairs of subtasks. */
+function channelsOf(edge: JobEdge, graph: JobGraph): [sender: number, receiver: number][] {
+  const senders = graph.vertices[edge.sourceVertex]!.parallelism;
+  const receivers = graph.vertices[edge.targetVertex]!.parallelism;
+  const pairs: [number, number][] = [];
+  for (let sender = 0; sender < senders; sender++) {
+    if (edge.partitioning === 'forward') pairs.push([sender, sender]);
+    else for (let receiver = 0; receiver < receivers; receiver++) pairs.push([sender, receiver]);
+  }
+  return pairs;
+}
+
+/** Allocates the rings of all edges and a doorbell for each slot. */
+export function allocateChannels(graph: JobGraph, slotCount: number): SharedChannels {
+  const pairs = graph.edges.flatMap((edge) => channelsOf(edge, graph).map((pair) => ({ edge, pair })));
+  const layout = chooseLayout(Math.max(1, pairs.length));
+  const rings = new Map<string, SharedRing>();
+  for (const { edge, pair } of pairs) rings.set(ringKey(edge, pair[0], pair[1]), createRing(layout));
+  return { slotCount, doorbells: createDoorbells(slotCount), rings };
+}
+
+function ringKey(edge: JobEdge, sender: number, receiver: number): string {
+  return `${edge.index}.${sender}.${receiver}`;
+}
+
+/** The ends of the channels that one slot's subtasks hold. */
+export class ChannelWiring {
+  private readonly graph: JobGraph;
+  private readonly channels: SharedChannels;
+  private readonly parking: Parking;
+
+  constructor(graph: JobGraph, channels: SharedChannels, parking: Parking) {
+    this.graph = graph;
+    this.channels = channels;
+    this.parking = parking;
+  }
+
+  /** Record writers of a subtask, one for each outgoing edge. */
+  writersOf(
+    vertex: JobVertex,
+    subtask: number,
+  ): { operator: number; sideTag: string | undefined; writer: RecordWriter<unknown> }[] {
+    return this.graph.edges
+      .filter((edge) => edge.sourceVertex === vertex.index)
+      .map((edge) => ({
+        operator: edge.sourceOperator,
+        sideTag: edge.sideTag,
+        writer: this.writer(edge, vertex, subtask),
+      }));
+  }
+
+  /** The input gate of a subtask, with the logical input of each of its channels; undefined for a source. */
+  gateOf(vertex: JobVertex, subtask: number): { gate: InputGate; channelInputs: (0 | 1)[] } | undefined {
+    const edges = this.graph.edges.filter((edge) => edge.targetVertex === vertex.index);
+    if (edges.length === 0) return undefined;
+    const channels = edges.flatMap((edge) =>
+      channelsOf(edge, this.graph)
+        .filter(([, receiver]) => receiver === subtask)
+        .map(([sender]) => ({
+          reader: new RingReader(this.ring(edge, sender, subtask), this.doorbellOf(sender)),
+          input: edge.targetInput,
+          edgeIndex: edge.index,
+          senderSubtask: sender,
+        })),
+    );
+    const label = `input of operator '${vertex.operators[0]!.name}'`;
+    const gate = new InputGate({
+      channels,
+      label,
+      unique: label,
+      edges: edges.map((edge) => ({
+        edgeIndex: edge.index,
+        valueSerializer: createSerializer(edge.valueType, label),
+        hashed: edge.partitioning === 'hash',
+      })),
+    });
+    return { gate, channelInputs: channels.map((channel) => channel.input) };
+  }
+
+  private writer(edge: JobEdge, vertex: JobVertex, subtask: number): RecordWriter<unknown> {
+    const label = `output of operator '${vertex.operators[edge.sourceOperator]!.name}'`;
+    const target = this.graph.vertices[edge.targetVertex]!;
+    return createRecordWriter({
+      label,
+      partitioning: edge.partitioning,
+      valueSerializer: createSerializer(edge.valueType, label),
+      key:
+        edge.key === undefined
+          ? undefined
+          : {
+              selector: edge.key.selector,
+              serializer: createKeySerializer(
+                edge.key.type,
+                `key of operator '${target.operators[0]!.name}'`,
+              ),
+              maxParallelism: target.maxParallelism,
+            },
+      channels: channelsOf(edge, this.graph)
+        .filter(([sender]) => sender === subtask)
+        .map(([, receiver]) => new RingWriter(this.ring(edge, subtask, receiver), this.doorbellOf(receiver))),
+      unique: `edge ${edge.index}`,
+      subtaskIndex: subtask,
+    });
+  }
+
+  private ring(edge: JobEdge, sender: number, receiver: number): SharedRing {
+    return this.channels.rings.get(ringKey(edge, sender, receiver))!;
+  }
+
+  private doorbellOf(subtask: number): Doorbell {
+    return new Doorbell(this.channels.doorbells, subtask % this.channels.slotCount, this.parking);
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * The contract of sinks (Flink's Sink V2): a writer, and for exactly-once a committer.
+ *
+ * Two-phase commit. At a barrier the writer hands out committables (what was written since the last barrier, durable but
+ * not visible) and goes on with something new. They are part of the checkpoint. After the checkpoint completed the
+ * committer makes them visible. After a failure the committables of the restored checkpoint are committed again: commit
+ * must be idempotent. What was written after that checkpoint is aborted at start, also what subtasks wrote that no longer
+ * exist. The commit key is (lineage id, checkpoint id): a job that was forked from a savepoint never touches the
+ * transactions of the other branch.
+ */
+import type { Logger } from '../base/index.ts';
+import type { Platform } from '../platform/index.ts';
+import type { TypeInformation } from '../types/index.ts';
+
+export type DeliveryGuarantee = 'exactly-once' | 'at-least-once' | 'none';
+
+export interface Sink<In, CommT = unknown, StateT = unknown> {
+  /** What the sink guarantees with checkpointing on; shown in plans and documentation. */
+  readonly guarantee: DeliveryGuarantee;
+  createWriter(
+    context: SinkContext,
+    restored: readonly StateT[],
+  ): SinkWriter<In, CommT, StateT> | Promise<SinkWriter<In, CommT, StateT>>;
+  createCommitter?(context: SinkContext): Committer<CommT>;
+  readonly committableType?: TypeInformation<CommT>;
+  readonly writerStateType?: TypeInformation<StateT>;
+}
+
+export interface SinkContext {
+  readonly platform: Platform;
+  readonly logger: Logger;
+  readonly sinkName: string;
+  readonly sinkUid: string;
+  readonly jobId: string;
+  /** Changes at every fork (restore without claiming); keys of transactions contain it. */
+  readonly lineageId: string;
+  readonly subtaskIndex: number;
+  readonly parallelism: number;
+  readonly attemptNumber: number;
+  /** The checkpoint this execution was restored from; undefined for a fresh start. */
+  readonly restoredCheckpointId: number | undefined;
+  /** False if the job takes no checkpoints: then everything is committed at the end only. */
+  readonly checkpointingEnabled: boolean;
+  /** Hands results to the client of the job (the collect sink), in order. */
+  deliver(channelId: string, values: readonly unknown[]): void;
+  fail(error: unknown): void;
+}
+
+export interface SinkWriter<In, CommT, StateT> {
+  /** Synchronous; may buffer. */
+  write(value: In, timestampMs: number): void;
+  /** A promise while the writer cannot take more; undefined when it can. Asked once a batch. */
+  busy?(): Promise<void> | undefined;
+  /**
+   * At a barrier, and once more at the end of input (checkpointId is then that of the final checkpoint). Before the first
+   * await the writer must have switched to something new; the promise may make the old durable meanwhile.
+   */
+  prepareCommit(checkpointId: number): readonly CommT[] | Promise<readonly CommT[]>;
+  /** Synchronous, right after prepareCommit was called. */
+  snapshotState?(checkpointId: number): readonly StateT[];
+  close(): void | Promise<void>;
+}
+
+export interface Committer<CommT> {
+  /**
+   * Makes the committables visible. Idempotent; rejects only if it must not be given up (retries of its own are its own).
+   * `checkpointId` is undefined for committables that come from a restored checkpoint.
+   */
+  commit(committables: readonly CommT[], checkpointId: number | undefined): Promise<void>;
+  /**
+   * Once per start and subtask, after the restored committables were committed, before the first record: aborts what
+   * earlier executions of this lineage left. `live` is what must stay.
+   */
+  abortLeftovers?(): Promise<void>;
+  close(): void | Promise<void>;
+}

@@ -1,0 +1,110 @@
+/**
+ * The loop of one thread: gives its tasks turns, advances snapshots between them, sleeps when nobody has anything to do.
+ * There is one suspension point per round.
+ *
+ * Invariants:
+ * I1 Tasks that read channels come before sources: inputs are drained before new records enter.
+ * I2 The event loop gets a turn at least every YIELD_AFTER_MS, so that messages, timers and I/O go on under load.
+ * I3 Before sleeping partial segments are flushed; under load they are flushed after the buffer time-out.
+ */
+import type { Doorbell } from '../exchange/index.ts';
+import type { Platform } from '../platform/index.ts';
+import type { Task } from './task.ts';
+
+/** Uninterrupted work before the event loop gets a turn. Below that timers become late, above nothing is gained. */
+const YIELD_AFTER_MS = 5;
+/** The same for clocks that stand still while the loop works, as those of tests do. */
+const YIELD_AFTER_ROUNDS = 1000;
+/** A sleeping loop looks around at least that often, whatever the doorbell says. */
+const SLEEP_MAX_MS = 1000;
+
+export class TaskLoop {
+  private readonly tasks: readonly Task[];
+  private readonly platform: Platform;
+  private readonly doorbell: Doorbell;
+  private readonly bufferTimeoutMs: number;
+  private stopped = false;
+  private nowMs: number;
+  private lastYieldMs: number;
+  private lastFlushMs: number;
+  /** Set by wake() of this thread; the doorbell covers other threads. */
+  private woken = false;
+
+  constructor(tasks: readonly Task[], platform: Platform, doorbell: Doorbell, bufferTimeoutMs: number) {
+    // Downstream first: vertices are in topological order.
+    this.tasks = [...tasks].sort(
+      (a, b) => Number(a.isSource) - Number(b.isSource) || b.key.vertex - a.key.vertex,
+    );
+    this.platform = platform;
+    this.doorbell = doorbell;
+    this.bufferTimeoutMs = bufferTimeoutMs;
+    this.nowMs = platform.clock.wallMs();
+    this.lastYieldMs = this.lastFlushMs = platform.clock.monotonicMs();
+  }
+
+  /** Wall time of the current round: what operators see as processing time. */
+  get processingTimeMs(): number {
+    return this.nowMs;
+  }
+
+  /** Something happened in this thread that may give a task work. */
+  wake(): void {
+    this.woken = true;
+    this.doorbell.ring();
+  }
+
+  stop(): void {
+    this.stopped = true;
+    this.wake();
+  }
+
+  /** Runs until `stop`. */
+  async run(): Promise<void> {
+    const { clock } = this.platform;
+    let rounds = 0;
+    while (!this.stopped) {
+      this.woken = false;
+      const progress = this.round();
+      const now = clock.monotonicMs();
+      if (now - this.lastFlushMs >= this.bufferTimeoutMs || !progress) {
+        this.lastFlushMs = now;
+        for (const task of this.tasks) task.flushOutputs();
+      }
+      if (!progress) await this.sleep();
+      // A sleep that found work at once did not give the event loop its turn.
+      if (++rounds < YIELD_AFTER_ROUNDS && clock.monotonicMs() - this.lastYieldMs < YIELD_AFTER_MS) continue;
+      rounds = 0;
+      await this.platform.timers.yieldToEventLoop();
+      this.lastYieldMs = clock.monotonicMs();
+    }
+  }
+
+  private round(): boolean {
+    const { clock } = this.platform;
+    let progress = false;
+    this.nowMs = clock.wallMs();
+    let before = clock.monotonicMs();
+    for (const task of this.tasks) {
+      const worked = task.turn(this.nowMs, before);
+      if (task.checkpoint.advance()) progress = true;
+      const after = clock.monotonicMs();
+      if (worked) task.addTime(after - before, 0);
+      before = after;
+      progress ||= worked;
+    }
+    return progress;
+  }
+
+  private async sleep(): Promise<void> {
+    let wakeAtMs = this.nowMs + SLEEP_MAX_MS;
+    for (const task of this.tasks) wakeAtMs = Math.min(wakeAtMs, task.nextTimeMs());
+    const from = this.platform.clock.monotonicMs();
+    const backPressured = this.tasks.filter((task) => task.isBackPressured);
+    await this.doorbell.sleep(
+      () => this.woken || this.stopped || this.tasks.some((task) => task.hasWork()),
+      Math.max(1, wakeAtMs - this.nowMs),
+    );
+    const slept = this.platform.clock.monotonicMs() - from;
+    for (const task of backPressured) task.addTime(0, slept);
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * The contract of keyed state backends and of operator state, as the runtime uses them.
+ *
+ * One backend serves one operator in one subtask. It knows no thread, no clock and no storage. Every backend passes the
+ * contract suite in `testing/`.
+ *
+ * Invariants:
+ * I1 Only update/add/put/remove/clear change state; changing an object that was read changes nothing.
+ * I2 A key is found in its key group only: keyGroupOf(hash, maxParallelism).
+ * I3 A snapshot holds exactly the state of the moment it was taken, timers included.
+ */
+import type { TypeInformation } from '../types/index.ts';
+import type {
+  AggregatingState,
+  AggregatingStateDescriptor,
+  ListState,
+  ListStateDescriptor,
+  MapState,
+  MapStateDescriptor,
+  ReducingState,
+  ReducingStateDescriptor,
+  ValueState,
+  ValueStateDescriptor,
+} from './descriptors.ts';
+import type { KeyedStateHandle, KeyGroupRange } from './handles.ts';
+import type { KeyedStateSnapshot, SnapshotInput } from './snapshot.ts';
+
+/** A state within a namespace (a window). `setNamespace` holds until the next call. */
+export type Namespaced<S, N> = S & { setNamespace(namespace: N): void };
+
+/** A merging state can move the contents of several namespaces into one (session windows). */
+export interface Merging<N> {
+  /** Merges what is in `sources` into `target`, for the current key. */
+  mergeNamespaces(target: N, sources: readonly N[]): void;
+}
+
+/** What the window operator's fast path asks of states that values are added to. Optional: without it a `get` tells. */
+export interface AddsIfPresent<T> {
+  /**
+   * Adds `value` if there is something under the current key and namespace and returns true; else does nothing and returns
+   * false. One lookup: where a value is there already, the window's timers are as well.
+   */
+  addIfPresent?(value: T): boolean;
+}
+
+/** Timers of one kind (event or processing time) of all keys of this backend, ordered by timestamp. They are state. */
+export interface TimerQueue<N> {
+  readonly size: number;
+  /** Registers for the current key; false if exactly this timer was there. `timestampMs` must be a safe integer. */
+  register(timestampMs: number, namespace: N): boolean;
+  /** Deletes for the current key; false if there was no such timer. */
+  delete(timestampMs: number, namespace: N): boolean;
+  /** The earliest timestamp; MAX_SAFE_INTEGER + 1 if there is no timer. */
+  nextTimestamp(): number;
+  /**
+   * Takes the earliest timer out if its timestamp is at most `upToMs`: makes its key the backend's current key, fills
+   * `polledTimestamp` and `polledNamespace`, returns true. Equal timestamps come in an order that is a function of
+   * (key, namespace) alone.
+   */
+  poll(upToMs: number): boolean;
+  readonly polledTimestamp: number;
+  readonly polledNamespace: N;
+}
+
+export interface KeyedStateBackend<K = unknown> {
+  readonly keyGroups: KeyGroupRange;
+  readonly maxParallelism: number;
+  /** `keyHash` is KeySerializer.hash(key). Asserts that the key's group is one of this backend's. */
+  setCurrentKey(key: K, keyHash: number): void;
+  readonly currentKey: K;
+  readonly currentKeyHash: number;
+  /** KeySerializer.hash of the backend's key type. */
+  hashOf(key: K): number;
+  /** A hint: keys with these hashes come next. Loads buckets and rows ahead (see design notes on prefetch). */
+  prefetch(hashes: Int32Array, count: number): void;
+
+  /**
+   * States are looked up by name; asking again gives the same object. A second descriptor of another kind or type for the
+   * name throws STATE_DESCRIPTOR_CONFLICT. After a restore the first access resolves the schema (STATE_SCHEMA_INCOMPATIBLE).
+   */
+  getValueState<T>(descriptor: ValueStateDescriptor<T>): ValueState<T>;
+  getListState<T>(descriptor: ListStateDescriptor<T>): ListState<T>;
+  getMapState<UK, UV>(descriptor: MapStateDescriptor<UK, UV>): MapState<UK, UV>;
+  getReducingState<T>(descriptor: ReducingStateDescriptor<T>): ReducingState<T>;
+  getAggregatingState<In, Acc, Out>(
+    descriptor: AggregatingStateDescriptor<In, Acc, Out>,
+  ): AggregatingState<In, Out>;
+
+  getNamespacedValueState<T, N>(
+    d: ValueStateDescriptor<T>,
+    namespace: TypeInformation<N>,
+  ): Namespaced<ValueState<T>, N>;
+  getNamespacedListState<T, N>(
+    d: ListStateDescriptor<T>,
+    namespace: TypeInformation<N>,
+  ): Namespaced<ListState<T>, N> & Merging<N> & AddsIfPresent<T>;
+  getNamespacedReducingState<T, N>(
+    d: ReducingStateDescriptor<T>,
+    namespace: TypeInformation<N>,
+  ): Namespaced<ReducingState<T>, N> & Merging<N> & AddsIfPresent<T>;
+  getNamespacedAggregatingState<In, Acc, Out, N>(
+    d: AggregatingStateDescriptor<In, Acc, Out>,
+    namespace: TypeInformation<N>,
+  ): Namespaced<AggregatingState<In, Out>, N> & Merging<N> & AddsIfPresent<In>;
+
+  /** `name` is unique among the operator's timers. */
+  getTimerQueue<N>(name: string, namespace: TypeInformation<N>): TimerQueue<N>;
+
+  /** Keys that have the named state (void namespace), in no particular order. For tests, state transformation, reports. */
+  keys(stateName: string): Iterable<K>;
+  /** Number of (key, namespace[, user key]) entries over all states, and bytes they occupy. */
+  statistics(): { readonly entries: number; readonly sizeBytes: number };
+
+  /** Freezes: the synchronous part. Snapshots may overlap; each is exact. */
+  snapshot(): KeyedStateSnapshot;
+  dispose(): void;
+}
+
+/** What every backend is made with. */
+export interface KeyedStateBackendOptions<K> {
+  /** Type of the keys; without one they are compared as plain data. */
+  readonly keyType?: TypeInformation<K>;
+  readonly keyGroups: KeyGroupRange;
+  readonly maxParallelism: number;
+  /** For messages. */
+  readonly operatorName: string;
+  /** What to begin with; the inputs are not used after the backend was made. */
+  readonly restore?: readonly KeyedStateToRestore[];
+}
+
+/**
+ * Makes a backend and restores it, all before the first record. Rejects with INVALID_ARGUMENT, SNAPSHOT_CORRUPT,
+ * SNAPSHOT_FORMAT_NEWER, or STATE_SCHEMA_INCOMPATIBLE if the saved keys are of another type.
+ */
+export type KeyedStateBackendFactory = <K>(
+  options: KeyedStateBackendOptions<K>,
+) => Promise<KeyedStateBackend<K>>;
+
+/**
+ * What a backend is restored from, with its bytes: handles whose key groups overlap its own. If the max parallelism
+ * changed, all handles of the operator.
+ */
+export interface KeyedStateToRestore {
+  readonly handle: KeyedStateHandle;
+  readonly input: SnapshotInput;
+}
+
+/** State that belongs to the subtask rather than to keys. Values are held as objects and copied by codec. */
+export interface OperatorStateBackend {
+  /** List state, split among subtasks on a change of parallelism. */
+  getListState<T>(descriptor: ListStateDescriptor<T>): ListState<T>;
+  /** Every subtask gets all elements on every restore. */
+  getUnionListState<T>(descriptor: ListStateDescriptor<T>): ListState<T>;
+  /** The same in every subtask; after a restore each subtask has a copy. */
+  getBroadcastState<K, V>(descriptor: MapStateDescriptor<K, V>): MapState<K, V>;
+}

@@ -1,0 +1,206 @@
+/**
+ * Makes the classes of value, reducing and aggregating states: one class a state, as text.
+ *
+ * These run per record. V8 keeps type feedback by source text, so each text is made unique by a comment: the calls of the
+ * serializer and of the user's function then have one target each and are inlined. What is rare (inserting, external
+ * values, removing) is inherited from EntryState. Sizes of pages and chunks are literals in the text.
+ *
+ * Values of one number are encoded in place. Others are encoded into the scratch first, because encoding may throw
+ * half-way, which must not harm the row; then they are copied if they fit.
+ */
+
+import { generateCode } from '../../base/index.ts';
+import type { TypeSerializer } from '../../types/index.ts';
+import type { AddsIfPresent, Merging, Namespaced } from '../backend.ts';
+import type {
+  AggregateFunction,
+  AggregatingState,
+  ReduceFunction,
+  ReducingState,
+  ValueState,
+} from '../descriptors.ts';
+import { copyBytes } from './bytes.ts';
+import type { CurrentRow } from './current-row.ts';
+import { setEntryValue } from './entry-rows.ts';
+import { EntryState, type StateWorkspace } from './entry-state.ts';
+import { EXTERNAL_VALUE, UNITS_MASK, VALUE_OFFSET_MASK, VALUE_OFFSET_SHIFT } from './row-format.ts';
+import type { RowStore } from './row-store.ts';
+
+/** Kinds whose encoders check the value before they write anything. */
+const IN_PLACE: ReadonlySet<string> = new Set(['long', 'int', 'double', 'boolean', 'date', 'enum']);
+
+/** Larger rows take the way through setEntryValue, which also shrinks them. */
+const COPY_UNITS_MAX = 32;
+
+/** What a class is made with. */
+export interface EntryStateParts<T, N> {
+  readonly current: CurrentRow<N>;
+  readonly serializer: TypeSerializer<T>;
+  readonly workspace: StateWorkspace;
+}
+
+/** A value state; `value()` gives a fresh default each time where `defaultValue` has one. */
+export function createValueState<T, N>(
+  parts: EntryStateParts<T, N>,
+  defaultValue: () => T | undefined,
+): Namespaced<ValueState<T>, N> {
+  const methods = `
+  value() {
+    ${LOCATE}
+    if (row === 0) return this.defaultValue();
+    ${readText(parts.current.store)}
+    return value;
+  }
+  update(value) {
+    if (value === undefined) this.clear();
+    else this.write(value);
+  }`;
+  return generate(parts, methods, { defaultValue });
+}
+
+export function createReducingState<T, N>(
+  parts: EntryStateParts<T, N>,
+  reduce: ReduceFunction<T>,
+): Namespaced<ReducingState<T>, N> & Merging<N> & Required<AddsIfPresent<T>> {
+  const methods = `
+  get() {
+    ${LOCATE}
+    if (row === 0) return undefined;
+    ${readText(parts.current.store)}
+    return value;
+  }
+  add(added) {
+    ${LOCATE}
+    if (row === 0) { this.insert(added); return; }
+    ${readText(parts.current.store)}
+    this.write(this.reduce(value, added));
+  }
+  addIfPresent(added) {
+    ${LOCATE}
+    if (row === 0) return false;
+    ${readText(parts.current.store)}
+    this.write(this.reduce(value, added));
+    return true;
+  }
+  mergeNamespaces(target, sources) {
+    this.mergeInto(target, sources, (a, b) => this.reduce(a, b), (value) => this.write(value));
+  }`;
+  return generate(parts, methods, { reduce });
+}
+
+export function createAggregatingState<In, Acc, Out, N>(
+  parts: EntryStateParts<Acc, N>,
+  aggregate: AggregateFunction<In, Acc, Out>,
+): Namespaced<AggregatingState<In, Out>, N> & Merging<N> & Required<AddsIfPresent<In>> {
+  const methods = `
+  get() {
+    ${LOCATE}
+    if (row === 0) return undefined;
+    ${readText(parts.current.store)}
+    return this.aggregate.getResult(value);
+  }
+  add(added) {
+    ${LOCATE}
+    if (row === 0) { this.insert(this.aggregate.add(added, this.aggregate.createAccumulator())); return; }
+    ${readText(parts.current.store)}
+    this.write(this.aggregate.add(added, value));
+  }
+  addIfPresent(added) {
+    ${LOCATE}
+    if (row === 0) return false;
+    ${readText(parts.current.store)}
+    this.write(this.aggregate.add(added, value));
+    return true;
+  }
+  mergeNamespaces(target, sources) {
+    this.mergeInto(target, sources, (a, b) => this.aggregate.merge(a, b), (value) => this.write(value));
+  }`;
+  return generate(parts, methods, { aggregate });
+}
+
+const LOCATE = `const current = this.current;
+    const row = current.generation === this.context.generation ? current.row : current.locate();`;
+
+/** Declares view, at and word of the row. */
+function rowText(store: RowStore): string {
+  return `const view = this.views[row >>> ${store.chunkShift}];
+    const at = (row & ${store.chunkMask}) << 3;
+    const word = view.dv.getInt32(at, true);`;
+}
+
+/** Declares `value`. */
+function readText(store: RowStore): string {
+  return `${rowText(store)}
+    let value;
+    if ((word & ${EXTERNAL_VALUE}) === 0) {
+      view.pos = at + ((word >>> ${VALUE_OFFSET_SHIFT}) & ${VALUE_OFFSET_MASK});
+      value = this.serializer.decode(view);
+    } else value = this.readAnywhere(row);`;
+}
+
+function touchText(store: RowStore): string {
+  return `const store = this.store;
+    const page = row >>> ${store.pageShift};
+    if (store.pageEpoch[page] !== store.epoch) store.capture(page);`;
+}
+
+function writeText<T>(store: RowStore, serializer: TypeSerializer<T>): string {
+  const offset = `((word >>> ${VALUE_OFFSET_SHIFT}) & ${VALUE_OFFSET_MASK})`;
+  if (IN_PLACE.has(serializer.description.kind)) {
+    return `
+  write(value) {
+    ${LOCATE}
+    if (row === 0) { this.insert(value); return; }
+    ${touchText(store)}
+    ${rowText(store)}
+    view.pos = at + ${offset};
+    view.limit = view.pos + ${serializer.fixedSizeBytes};
+    this.serializer.encode(view, value);
+  }`;
+  }
+  return `
+  write(value) {
+    ${LOCATE}
+    if (row === 0) { this.insert(value); return; }
+    const scratch = this.scratch.view;
+    scratch.pos = 0;
+    scratch.limit = scratch.u8.length;
+    const length = this.serializer.encode(scratch, value) ? scratch.pos : this.scratch.encode(this.serializer, value);
+    ${rowText(store)}
+    const end = ${offset} + length;
+    const units = word & ${UNITS_MASK};
+    if ((word & ${EXTERNAL_VALUE}) === 0 && end <= units << 3 && units <= ${COPY_UNITS_MAX}) {
+      ${touchText(store)}
+      copyBytes(scratch, 0, view, at + end - length, length);
+    } else {
+      current.row = setEntryValue(this.store, row, this.scratch.view, length);
+      this.scratch.trim();
+    }
+  }`;
+}
+
+/** The user's functions, which become properties of the state. */
+type UserFunctions = Readonly<Record<string, unknown>>;
+
+function generate<T, N, S>(parts: EntryStateParts<T, N>, methods: string, functions: UserFunctions): S {
+  const { current, serializer, workspace } = parts;
+  const names = Object.keys(functions).join(', ');
+  const source = `return class extends EntryState {
+  constructor(current, serializer, workspace, { ${names} }) {
+    super(current, serializer, workspace);
+    this.views = current.store.views;
+    Object.assign(this, { ${names} });
+  }
+${methods}
+${writeText(current.store, serializer)}
+};`;
+  const State = generateCode<
+    new (
+      current: CurrentRow<N>,
+      serializer: TypeSerializer<T>,
+      workspace: StateWorkspace,
+      functions: UserFunctions,
+    ) => S
+  >('keyed state', { EntryState, copyBytes, setEntryValue }, source);
+  return new State(current, serializer, workspace, functions);
+}

@@ -1,0 +1,324 @@
+/**
+ * The heap backend: keyed state of one operator and subtask as binary rows in shared memory.
+ *
+ * This file holds together the current key, the states (state-registry.ts) and the snapshots. How rows work is in the
+ * other files of this folder, bottom up: row-format, page-store, row-store, entry-rows; upon them the states; beside
+ * them heap-snapshot and heap-restore.
+ *
+ * Snapshots: any number may be running at the same time; each is exact.
+ */
+import { assert } from '../../base/index.ts';
+import {
+  createKeySerializer,
+  type KeySerializer,
+  type TypeInformation,
+  type TypeSerializer,
+  Types,
+} from '../../types/index.ts';
+import type {
+  AddsIfPresent,
+  KeyedStateBackend,
+  KeyedStateBackendOptions,
+  KeyedStateToRestore,
+  Merging,
+  Namespaced,
+  TimerQueue,
+} from '../backend.ts';
+import type {
+  AggregatingState,
+  AggregatingStateDescriptor,
+  ListState,
+  ListStateDescriptor,
+  MapState,
+  MapStateDescriptor,
+  ReducingState,
+  ReducingStateDescriptor,
+  ValueState,
+  ValueStateDescriptor,
+} from '../descriptors.ts';
+import type { KeyGroupRange } from '../handles.ts';
+import { checkMaxParallelism, keyGroupOf } from '../key-group.ts';
+import type { KeyedStateSnapshot } from '../snapshot.ts';
+import { CurrentRow } from './current-row.ts';
+import { ByteRun, readIdentity } from './entry-rows.ts';
+import type { StateWorkspace } from './entry-state.ts';
+import {
+  createAggregatingState,
+  createReducingState,
+  createValueState,
+  type EntryStateParts,
+} from './entry-state-code.ts';
+import { HeapListState } from './heap-list-state.ts';
+import { HeapMapState } from './heap-map-state.ts';
+import { restoreHeapStates } from './heap-restore.ts';
+import { BlockPool, HeapSnapshot } from './heap-snapshot.ts';
+import { HeapTimerQueue } from './heap-timer-queue.ts';
+import { KeyContext } from './key-context.ts';
+import type { PageSizes } from './page-store.ts';
+import { Prefetch } from './prefetch.ts';
+import { keyConversion, type StateSerializers } from './restored-state.ts';
+import { KIND_ENTRY, KIND_MASK } from './row-format.ts';
+import type { RowStore } from './row-store.ts';
+import { Scratch } from './scratch.ts';
+import { StateRegistry, type StoredState } from './state-registry.ts';
+
+const CHUNK_BYTES = 2 * 1024 * 1024;
+const PREFETCH_ENTRIES_MIN = 50_000;
+const PREFETCH_STATES_MAX = 2;
+
+/** Sizes that only tests set. */
+export interface HeapTuning {
+  /** A power of two from 256 to 32768. */
+  readonly pageBytes?: number;
+  readonly chunkBytes?: number;
+  /** States with fewer entries are in the caches anyway. */
+  readonly prefetchEntriesMin?: number;
+}
+
+export interface HeapKeyedStateBackendOptions<K> extends KeyedStateBackendOptions<K> {
+  readonly tuning?: HeapTuning;
+}
+
+/** The KeyedStateBackendFactory of the heap backend. */
+export async function createHeapKeyedStateBackend<K>(
+  options: HeapKeyedStateBackendOptions<K>,
+): Promise<KeyedStateBackend<K>> {
+  const backend = new HeapKeyedStateBackend(options);
+  if (options.restore !== undefined) await backend.restore(options.restore);
+  return backend;
+}
+
+class HeapKeyedStateBackend<K> implements KeyedStateBackend<K> {
+  readonly keyGroups: KeyGroupRange;
+  readonly maxParallelism: number;
+  private readonly sizes: PageSizes;
+  private readonly operatorName: string;
+  private readonly prefetchEntriesMin: number;
+  private readonly keySerializer: KeySerializer<K>;
+  private readonly context: KeyContext;
+  private readonly registry: StateRegistry;
+  private readonly workspace: StateWorkspace = { scratch: new Scratch(), run: new ByteRun() };
+  private readonly blocks = new BlockPool();
+  /** Stores without namespaces, which prefetching is for. */
+  private prefetchable: RowStore[] = [];
+  private readonly prefetcher: Prefetch;
+
+  constructor(options: HeapKeyedStateBackendOptions<K>) {
+    const { keyGroups, maxParallelism, operatorName, keyType, tuning } = options;
+    checkMaxParallelism(maxParallelism);
+    assert(
+      keyGroups.first >= 0 && keyGroups.first <= keyGroups.last && keyGroups.last < maxParallelism,
+      `key groups ${keyGroups.first}..${keyGroups.last} of max parallelism ${maxParallelism}`,
+    );
+    this.keyGroups = keyGroups;
+    this.maxParallelism = maxParallelism;
+    this.operatorName = operatorName;
+    const pageBytes = tuning?.pageBytes ?? pageBytesFor(maxParallelism);
+    this.sizes = { pageBytes, chunkBytes: tuning?.chunkBytes ?? CHUNK_BYTES };
+    this.prefetchEntriesMin = tuning?.prefetchEntriesMin ?? PREFETCH_ENTRIES_MIN;
+    this.keySerializer = createKeySerializer(keyType, `key of operator '${operatorName}'`);
+    const keySerializer = this.keySerializer as KeySerializer<unknown>;
+    this.prefetcher = new Prefetch(maxParallelism, keyGroups.first);
+    this.context = new KeyContext(keySerializer, keyGroups, maxParallelism, operatorName);
+    this.registry = new StateRegistry({
+      operatorName,
+      keySerializer,
+      groupCount: keyGroups.last - keyGroups.first + 1,
+      sizes: this.sizes,
+      groupOf: (keyHash) => this.groupOf(keyHash),
+    });
+  }
+
+  /** Reads what `inputs` have of this backend's key groups. Called once, before anything else. */
+  async restore(inputs: readonly KeyedStateToRestore[]): Promise<void> {
+    const states = await restoreHeapStates(inputs, {
+      keyGroups: this.keyGroups,
+      maxParallelism: this.maxParallelism,
+      ...this.sizes,
+      createStore: (kind) => this.registry.createStore(kind),
+      groupOf: (keyHash) => this.groupOf(keyHash),
+      checkState: (state) => this.registry.checkKeys(state),
+    });
+    this.registry.adopt(states);
+  }
+
+  setCurrentKey(key: K, keyHash: number): void {
+    this.context.select(key, keyHash);
+  }
+
+  get currentKey(): K {
+    this.context.requireKey();
+    return this.context.key as K;
+  }
+
+  get currentKeyHash(): number {
+    this.context.requireKey();
+    return this.context.hash;
+  }
+
+  hashOf(key: K): number {
+    return this.keySerializer.hash(key);
+  }
+
+  prefetch(hashes: Int32Array, count: number): void {
+    let left = PREFETCH_STATES_MAX;
+    for (const store of this.prefetchable) {
+      if (store.entries === 0 || store.entries < this.prefetchEntriesMin) continue;
+      this.prefetcher.run(store, hashes, count);
+      if (--left === 0) break;
+    }
+  }
+
+  getValueState<T>(descriptor: ValueStateDescriptor<T>): ValueState<T> {
+    return this.getNamespacedValueState(descriptor, Types.VOID);
+  }
+
+  getListState<T>(descriptor: ListStateDescriptor<T>): ListState<T> {
+    return this.getNamespacedListState(descriptor, Types.VOID);
+  }
+
+  getReducingState<T>(descriptor: ReducingStateDescriptor<T>): ReducingState<T> {
+    return this.getNamespacedReducingState(descriptor, Types.VOID);
+  }
+
+  getAggregatingState<In, Acc, Out>(
+    descriptor: AggregatingStateDescriptor<In, Acc, Out>,
+  ): AggregatingState<In, Out> {
+    return this.getNamespacedAggregatingState(descriptor, Types.VOID);
+  }
+
+  getMapState<UK, UV>(descriptor: MapStateDescriptor<UK, UV>): MapState<UK, UV> {
+    const { kind, name, keyType, valueType: value } = descriptor;
+    const registration = { kind, name, namespace: Types.VOID, value, mapKey: { type: keyType } } as const;
+    return this.registry.register(registration, (store, serializers) => {
+      const { current, serializer, workspace } = this.partsOf<UV, undefined>(store, serializers);
+      return new HeapMapState(current, serializers.mapKey as KeySerializer<UK>, serializer, workspace);
+    });
+  }
+
+  getNamespacedValueState<T, N>(
+    { kind, name, type, defaultValue }: ValueStateDescriptor<T>,
+    namespace: TypeInformation<N>,
+  ): Namespaced<ValueState<T>, N> {
+    return this.registry.register({ kind, name, namespace, value: type }, (store, serializers) => {
+      const parts = this.partsOf<T, N>(store, serializers);
+      return createValueState(parts, freshCopies(parts.serializer, defaultValue));
+    });
+  }
+
+  getNamespacedListState<T, N>(
+    { kind, name, type }: ListStateDescriptor<T>,
+    namespace: TypeInformation<N>,
+  ): Namespaced<ListState<T>, N> & Merging<N> & AddsIfPresent<T> {
+    return this.registry.register({ kind, name, namespace, value: type }, (store, serializers) => {
+      const { current, serializer, workspace } = this.partsOf<T, N>(store, serializers);
+      return new HeapListState(current, serializer, workspace);
+    });
+  }
+
+  getNamespacedReducingState<T, N>(
+    { kind, name, type, reduce }: ReducingStateDescriptor<T>,
+    namespace: TypeInformation<N>,
+  ): Namespaced<ReducingState<T>, N> & Merging<N> & AddsIfPresent<T> {
+    return this.registry.register({ kind, name, namespace, value: type }, (store, serializers) => {
+      return createReducingState(this.partsOf<T, N>(store, serializers), reduce);
+    });
+  }
+
+  getNamespacedAggregatingState<In, Acc, Out, N>(
+    { kind, name, type, aggregate }: AggregatingStateDescriptor<In, Acc, Out>,
+    namespace: TypeInformation<N>,
+  ): Namespaced<AggregatingState<In, Out>, N> & Merging<N> & AddsIfPresent<In> {
+    return this.registry.register({ kind, name, namespace, value: type }, (store, serializers) => {
+      return createAggregatingState(this.partsOf<Acc, N>(store, serializers), aggregate);
+    });
+  }
+
+  getTimerQueue<N>(name: string, namespace: TypeInformation<N>): TimerQueue<N> {
+    const registration = { kind: 'timers', name, namespace, value: Types.VOID } as const;
+    return this.registry.register(registration, (store, serializers) => {
+      return new HeapTimerQueue(this.context, store, serializers.namespace as KeySerializer<N>);
+    });
+  }
+
+  *keys(stateName: string): Iterable<K> {
+    for (const state of this.registry.stored()) {
+      if (state.name !== stateName || state.kind === 'timers' || state.schema.namespace.kind !== 'void')
+        continue;
+      for (const table of state.store.tables) yield* this.keysOf(state, table);
+    }
+  }
+
+  statistics(): { readonly entries: number; readonly sizeBytes: number } {
+    let entries = 0;
+    let sizeBytes = 0;
+    for (const { store } of this.registry.stored()) {
+      entries += store.entries;
+      sizeBytes += store.liveUnits * 8;
+    }
+    return { entries, sizeBytes };
+  }
+
+  snapshot(): KeyedStateSnapshot {
+    const { keyGroups, maxParallelism, blocks } = this;
+    const states = this.registry.snapshotStates();
+    return new HeapSnapshot({ keyGroups, maxParallelism, pageBytes: this.sizes.pageBytes, states, blocks });
+  }
+
+  dispose(): void {
+    this.registry.clear();
+    this.context.followers.length = 0;
+    this.prefetchable = [];
+  }
+
+  private groupOf(keyHash: number): number {
+    const group = keyGroupOf(keyHash, this.maxParallelism);
+    return group < this.keyGroups.first || group > this.keyGroups.last ? -1 : group - this.keyGroups.first;
+  }
+
+  private partsOf<T, N>(store: RowStore, serializers: StateSerializers): EntryStateParts<T, N> {
+    const namespace = serializers.namespace as KeySerializer<N>;
+    if (namespace.fixedSizeBytes === 0) this.prefetchable.push(store);
+    return {
+      current: new CurrentRow(this.context, store, namespace),
+      serializer: serializers.value as TypeSerializer<T>,
+      workspace: this.workspace,
+    };
+  }
+
+  /** The keys of the entries in a table, read at once: state may change while they are used. */
+  private keysOf({ name, schema, store }: StoredState, table: Int32Array): K[] {
+    const site = { operator: this.operatorName, state: name };
+    const conversion = keyConversion(schema.key, this.context.serializer, site);
+    const keys: K[] = [];
+    const run = new ByteRun();
+    for (let i = 1; i < table.length; i += 2) {
+      const row = table[i]!;
+      if (row === 0 || (store.wordOf(row) & KIND_MASK) !== KIND_ENTRY) continue;
+      readIdentity(store, row, run);
+      run.view.pos = run.at;
+      if (conversion === undefined) keys.push(this.keySerializer.decode(run.view));
+      else keys.push(conversion.convert(conversion.from.decode(run.view)) as K);
+    }
+    return keys;
+  }
+}
+
+/** Pages are smaller where there are many key groups: each key group with any key at all takes a page a state. */
+function pageBytesFor(maxParallelism: number): number {
+  if (maxParallelism <= 512) return 16384;
+  if (maxParallelism <= 1024) return 8192;
+  return maxParallelism <= 4096 ? 4096 : 2048;
+}
+
+/** Makes copies of a default value, so that changing one changes no other. Throws TYPE_MISMATCH. */
+function freshCopies<T>(serializer: TypeSerializer<T>, value: T | undefined): () => T | undefined {
+  if (value === undefined) return () => undefined;
+  const scratch = new Scratch();
+  scratch.encode(serializer, value);
+  if (typeof value !== 'object' || value === null) return () => value;
+  return () => {
+    scratch.view.pos = 0;
+    return serializer.decode(scratch.view);
+  };
+}

@@ -1,0 +1,40 @@
+/**
+ * The contract of keyed state backends as tests: registered by the tests of each backend.
+ *
+ * The cases lie in keyed-backend/, by subject. Whatever a backend keeps its state in, it passes all of them.
+ */
+import { describe, test } from 'node:test';
+import type { KeyedStateBackendFactory } from '../state/index.ts';
+import { type BackendCases, BackendWorkbench } from './keyed-backend/backend-workbench.ts';
+import { evolutionCases } from './keyed-backend/evolution-cases.ts';
+import { modelCases } from './keyed-backend/model-cases.ts';
+import { namespaceCases } from './keyed-backend/namespace-cases.ts';
+import { rescaleCases } from './keyed-backend/rescale-cases.ts';
+import { sizeCases } from './keyed-backend/size-cases.ts';
+import { snapshotCases } from './keyed-backend/snapshot-cases.ts';
+import { stateCases } from './keyed-backend/state-cases.ts';
+import { timerCases } from './keyed-backend/timer-cases.ts';
+
+const SUBJECTS: Readonly<Record<string, BackendCases>> = {
+  'kinds of state': stateCases,
+  namespaces: namespaceCases,
+  timers: timerCases,
+  sizes: sizeCases,
+  snapshots: snapshotCases,
+  rescaling: rescaleCases,
+  'schema evolution': evolutionCases,
+  'random work': modelCases,
+};
+
+/** Registers the tests. `factory` makes an empty backend, or one that is restored from `restore`. */
+export function keyedBackendContract(name: string, factory: KeyedStateBackendFactory): void {
+  describe(`keyed backend ${name}`, () => {
+    for (const [subject, cases] of Object.entries(SUBJECTS)) {
+      describe(subject, () => {
+        for (const [sentence, run] of Object.entries(cases)) {
+          test(sentence, () => run(new BackendWorkbench(factory)));
+        }
+      });
+    }
+  });
+}

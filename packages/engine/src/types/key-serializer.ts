@@ -1,0 +1,145 @@
+/**
+ * Serializers of keys: of keyed streams, of map states, of namespaces. Equal keys have equal bytes, and the hash agrees
+ * with Flink's for the Java types that correspond (hash-code.ts, emit-hash.ts say to what).
+ */
+import type { ByteView } from './byte-view.ts';
+import { generateKeyCodec } from './generate-codec.ts';
+import { murmur } from './hash-code.ts';
+import { hashValue } from './hash-value.ts';
+import { readValue, skipValue } from './read-value.ts';
+import { typeOrGeneric } from './serializer.ts';
+import { writeString } from './string-codec.ts';
+import { checkTypeDescription, fixedSizeOf, invalid } from './type-description.ts';
+import type { KeySerializer, TypeDescription, TypeInformation } from './type-information.ts';
+import { mismatchError } from './type-mismatch.ts';
+import { FULL, takeRefusal } from './value-refusal.ts';
+import { KEY_TAG_NUMBER, KEY_TAG_STRING } from './value-tags.ts';
+import { writeKeyNumber, writeValue } from './write-value.ts';
+
+/**
+ * Makes a key serializer for one place of use, such as `key of operator 'count'`. Throws TYPE_INVALID if the
+ * description is not allowed for keys (maps have no order to compare by).
+ *
+ * Described keys: encode and hash throw TYPE_MISMATCH for a key of another type; a key of an OPTIONAL or NULLABLE type
+ * may be undefined or null. Undescribed keys: they throw KEY_NOT_ALLOWED for undefined and null (within a key both are
+ * allowed, and differ) and for what is not data: functions, symbols, promises, class instances, cycles.
+ */
+export function createKeySerializer<K>(
+  type: TypeInformation<K> | undefined,
+  usedBy: string,
+): KeySerializer<K> {
+  const known = typeOrGeneric(type);
+  const { description } = known;
+  checkTypeDescription(description, usedBy);
+  checkKeyType(description, usedBy);
+  if (description.kind === 'generic') return undescribedKeySerializer(usedBy);
+  const { encode, decode, skip, hash } = generateKeyCodec(known, usedBy);
+  const shortcut = shortcutOf(description);
+  return {
+    description,
+    fixedSizeBytes: shortcut === 'number' ? 8 : fixedSizeOf(description),
+    encode,
+    decode,
+    skip,
+    hash,
+    shortcut,
+  };
+}
+
+function shortcutOf(type: TypeDescription): 'string' | 'number' | 'none' {
+  switch (type.kind) {
+    case 'string':
+      return 'string';
+    case 'int':
+    case 'long':
+    case 'double':
+      return 'number';
+    default:
+      return 'none';
+  }
+}
+
+function checkKeyType(type: TypeDescription, at: string): void {
+  switch (type.kind) {
+    case 'map':
+      throw invalid(at, 'a MAP cannot be (part of) a key: describe a LIST of pairs in a fixed order');
+    case 'list':
+      return checkKeyType(type.element, at);
+    case 'tuple':
+      return type.elements.forEach((element) => {
+        checkKeyType(element, at);
+      });
+    case 'pojo':
+      return type.fields.forEach((field) => {
+        checkKeyType(field.type, `${at}, field ${field.name}`);
+      });
+    case 'optional':
+    case 'nullable':
+      return checkKeyType(type.value, at);
+    default:
+      return;
+  }
+}
+
+function undescribedKeySerializer<K>(usedBy: string): KeySerializer<K> {
+  const notAllowed = (): Error => {
+    const { path, found, advice } = takeRefusal();
+    return mismatchError('KEY_NOT_ALLOWED', {
+      usedBy,
+      path: `the key${path}`,
+      expected: 'plain data',
+      found,
+      advice,
+    });
+  };
+  const notThere = (key: unknown): Error => {
+    const advice = 'A key selector must return a value; check the name of the field that it reads';
+    return mismatchError('KEY_NOT_ALLOWED', {
+      usedBy,
+      path: 'the key',
+      expected: 'a value',
+      found: String(key),
+      advice,
+    });
+  };
+  return {
+    description: { kind: 'generic' },
+    fixedSizeBytes: undefined,
+    shortcut: 'tagged',
+    encode(view: ByteView, key: K): boolean {
+      const { pos, limit } = view;
+      let end: number;
+      if (typeof key === 'string') {
+        if (pos >= limit) return false;
+        view.u8[pos] = KEY_TAG_STRING;
+        end = writeString(view, view.u8, key, pos + 1, limit);
+      } else if (typeof key === 'number') {
+        if (pos + 9 > limit) return false;
+        view.u8[pos] = KEY_TAG_NUMBER;
+        writeKeyNumber(view.dv, pos + 1, key);
+        end = pos + 9;
+      } else {
+        if (key === undefined || key === null) throw notThere(key);
+        end = writeValue(view, key, pos, limit, true);
+      }
+      if (end >= 0) {
+        view.pos = end;
+        return true;
+      }
+      if (end === FULL) return false;
+      throw notAllowed();
+    },
+    decode(view: ByteView): K {
+      return readValue(view, view.pos) as K;
+    },
+    skip(view: ByteView): void {
+      view.pos = skipValue(view, view.pos);
+    },
+    hash(key: K): number {
+      if (key === undefined || key === null) throw notThere(key);
+      const hash = hashValue(key);
+      if (hash === undefined) throw notAllowed();
+      return murmur(hash);
+    },
+  };
+}

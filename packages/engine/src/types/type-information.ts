@@ -1,0 +1,85 @@
+/**
+ * Descriptions of types, and what is made of them. The words are Flink's: TypeInformation describes, TypeSerializer
+ * turns values into bytes and back.
+ */
+import type { ByteView } from './byte-view.ts';
+
+/** A type as plain data: what snapshots, plans and error messages hold. JSON, stable, documented in docs/formats. */
+export type TypeDescription =
+  | { readonly kind: PrimitiveKind }
+  | { readonly kind: 'generic' }
+  | { readonly kind: 'list'; readonly element: TypeDescription }
+  | { readonly kind: 'map'; readonly key: TypeDescription; readonly value: TypeDescription }
+  | { readonly kind: 'tuple'; readonly elements: readonly TypeDescription[] }
+  | { readonly kind: 'pojo'; readonly name: string; readonly fields: readonly FieldDescription[] }
+  | { readonly kind: 'optional'; readonly value: TypeDescription }
+  | { readonly kind: 'nullable'; readonly value: TypeDescription }
+  | { readonly kind: 'enum'; readonly name: string; readonly values: readonly string[] };
+
+/** `void` is the type with the one value undefined (the namespace of state outside windows). */
+export type PrimitiveKind =
+  | 'void'
+  | 'string'
+  | 'long'
+  | 'int'
+  | 'double'
+  | 'boolean'
+  | 'bytes'
+  | 'bigint'
+  | 'date';
+
+export interface FieldDescription {
+  readonly name: string;
+  readonly type: TypeDescription;
+}
+
+declare const VALUE: unique symbol;
+
+/** The type of values of type T. Made by `Types`; carries no state, may be shared by any number of jobs. */
+export interface TypeInformation<T> {
+  readonly description: TypeDescription;
+  /** Makes class instances of decoded pojos; undefined for plain objects. By position of the pojo in the description. */
+  readonly classes?: ReadonlyMap<TypeDescription, new () => object>;
+  readonly [VALUE]?: T;
+}
+
+/** The TypeScript type of the values that `I` describes: `type Order = Infer<typeof orderType>`. */
+export type Infer<I extends TypeInformation<unknown>> = I extends TypeInformation<infer T> ? T : never;
+
+/** Generated code for one type at one place of use. Not thread-safe, no state between calls. */
+export interface TypeSerializer<T> {
+  readonly description: TypeDescription;
+  /** Bytes of every value, if all have the same; else undefined. */
+  readonly fixedSizeBytes: number | undefined;
+  /**
+   * Writes `value` at `view.pos` and advances it; false (and nothing done) if it does not fit below `view.limit`.
+   * Throws TYPE_MISMATCH (place of use, field path, expected, found) if `value` is not of the type.
+   */
+  encode(view: ByteView, value: T): boolean;
+  /** Reads a value at `view.pos` and advances it. The value shares no memory with the view. */
+  decode(view: ByteView): T;
+  /** Advances `view.pos` over one value. */
+  skip(view: ByteView): void;
+}
+
+/**
+ * What keys need beyond serialising. Two keys are the same key if and only if their encodings are the same bytes.
+ *
+ * `hash` is the key's 32-bit hash after Flink's murmur: for keys of a described type murmur(Java's hashCode), so that
+ * key groups agree with Flink's; for undescribed keys a canonical typed hash (1, "1" and 1n differ; NaN equals NaN;
+ * 0 equals -0; objects by sorted fields). Throws KEY_NOT_ALLOWED for functions, symbols, promises and the like.
+ */
+export interface KeySerializer<K> extends TypeSerializer<K> {
+  hash(key: K): number;
+  /**
+   * How the row store may compare a key with its bytes without encoding it, and what the bytes then are:
+   * 'string': the string encoding. A string shorter than 24 characters, all below 256, is one byte of length and one
+   *   byte a character; any other string begins with a byte of 128 or more.
+   * 'number': a float64, little-endian, 0 for -0 and one NaN (bytes 0 0 0 0 0 0 f8 7f).
+   * 'tagged': a key whose typeof is 'string' is the byte KEY_TAG_STRING and the string encoding, one whose typeof is
+   *   'number' the byte KEY_TAG_NUMBER and the float64; any other key begins with another byte. This is what undescribed
+   *   keys have.
+   * 'none': encode and compare.
+   */
+  readonly shortcut: 'string' | 'number' | 'tagged' | 'none';
+}

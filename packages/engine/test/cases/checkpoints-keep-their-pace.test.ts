@@ -1,0 +1,174 @@
+/**
+ * When checkpoints begin: interval, pause, failures, requests by hand, failovers and jumps of the wall clock, in a whole job
+ * in virtual time. (From apache/flink#6346, #9128, FLINK-18856, FLINK-26049.) All rules: checkpoint/checkpoint-coordinator.
+ */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type JobClient, RestartStrategies, Types, WatermarkStrategy } from '@millrace/engine';
+import type { Sink } from '@millrace/engine/connector';
+import { createManualPlatform, type ManualPlatform } from '../../src/testing/manual-platform.ts';
+import { Gate, GatedSource } from '../gated-source.ts';
+import { assertRefused } from '../refusal.ts';
+import { environmentOn } from '../small-job.ts';
+
+const HOUR_MS = 3_600_000;
+const SETTINGS = {
+  'execution.checkpointing.interval': 1000,
+  'execution.checkpointing.min-pause': 500,
+  'execution.checkpointing.timeout': 5000,
+  'execution.checkpointing.tolerable-failed-checkpoints': 2,
+};
+
+interface Script {
+  /** Milliseconds that the sink takes for each checkpoint, by id; others take none. */
+  readonly durations?: Readonly<Record<number, number>>;
+  /** The sink fails at this checkpoint, once. */
+  readonly failsAt?: number;
+}
+
+/** An idle job, and when each of its checkpoints reached the sink, counted from the start of the first attempt. */
+class PacedJob {
+  readonly starts: (readonly [id: number, ms: number])[] = [];
+  readonly platform: ManualPlatform = createManualPlatform();
+  client!: JobClient;
+  private hasFailed = false;
+
+  async start({ durations = {}, failsAt }: Script = {}): Promise<this> {
+    const { platform, starts } = this;
+    let runningSince: number | undefined;
+    const sink: Sink<number, never, never> = {
+      guarantee: 'none',
+      createWriter: () => ({
+        write() {},
+        prepareCommit: (id) => {
+          runningSince ??= platform.clock.monotonicMs();
+          starts.push([id, platform.clock.monotonicMs() - runningSince]);
+          if (id === failsAt && !this.hasFailed) {
+            this.hasFailed = true;
+            throw new Error('a failure on purpose');
+          }
+          return new Promise((resolve) => platform.timers.after(durations[id] ?? 0, () => resolve([])));
+        },
+        close() {},
+      }),
+    };
+    const env = environmentOn(platform, SETTINGS);
+    env.setRestartStrategy(RestartStrategies.fixedDelayRestart(1, 0));
+    env
+      .fromSource(new GatedSource([[1]], new Gate(0)), WatermarkStrategy.noWatermarks(), 'nothing', Types.INT)
+      .sinkTo(sink);
+    this.client = await env.executeAsync('paced');
+    this.client.getJobExecutionResult().catch(() => {});
+    await this.pass(0);
+    return this;
+  }
+
+  /** In small steps, because threads would go on meanwhile. */
+  async pass(ms: number): Promise<void> {
+    for (let passed = 0; passed < ms; passed += 50) await this.platform.advanceAndSettle(50);
+    await this.platform.settle();
+  }
+
+  async end(): Promise<void> {
+    const cancelled = this.client.cancel();
+    await this.pass(100);
+    await cancelled;
+  }
+}
+
+describe('periodic checkpoints', () => {
+  it('begin after the interval, and after the pause if one was late', async () => {
+    const job = await new PacedJob().start({ durations: { 1: 100, 2: 1800 } });
+    await job.pass(5000);
+    assert.deepEqual(job.starts, [
+      [0, 0],
+      [1, 1000],
+      [2, 2000],
+      [3, 4300],
+    ]);
+    await job.end();
+  });
+
+  it('do not notice that the wall clock jumps', async () => {
+    const job = await new PacedJob().start({ durations: { 1: 100, 2: 1800 } });
+    const { platform } = job;
+    await job.pass(1500);
+    platform.setWallMs(platform.clock.wallMs() - HOUR_MS);
+    await job.pass(1500);
+    platform.setWallMs(platform.clock.wallMs() + 2 * HOUR_MS);
+    await job.pass(2000);
+    assert.deepEqual(
+      job.starts.map(([, ms]) => ms),
+      [0, 1000, 2000, 4300],
+    );
+    await job.end();
+  });
+
+  it('that fail one after the other fail the job at the third; one that succeeds in between counts them anew', async () => {
+    const job = await new PacedJob().start();
+    const { files } = job.platform;
+    await job.pass(1400);
+    files.limitBytes(1);
+    await job.pass(2000);
+    files.clearFaults();
+    await job.pass(1000);
+    files.limitBytes(1);
+    await job.pass(2000);
+    assert.equal(job.client.getJobStatus(), 'RUNNING');
+    assert.equal(job.client.metrics().job['numberOfFailedCheckpoints'], 4);
+    await job.pass(1000);
+    assert.equal(job.client.metrics().job['numRestarts'], 1);
+    files.clearFaults();
+    await job.end();
+  });
+
+  it('go on after a failover', async () => {
+    const job = await new PacedJob().start({ failsAt: 2 });
+    await job.pass(2100);
+    const afterFailure = job.starts.length;
+    assert.equal(job.client.metrics().job['numRestarts'], 1);
+    await job.pass(3000);
+    assert.ok(job.starts.length >= afterFailure + 2, JSON.stringify(job.starts));
+    const ids = job.starts.map(([id]) => id);
+    assert.deepEqual(ids, [...new Set(ids)], 'an id is never used again');
+    await job.end();
+  });
+
+  it('raise an alarm when none has completed for three intervals', async () => {
+    const job = await new PacedJob().start({ durations: { 1: 4500 } });
+    await job.pass(5000);
+    const alarms = job.platform.logged.filter(({ message }) =>
+      message.includes('no checkpoint has completed'),
+    );
+    assert.equal(alarms.length, 1);
+    assert.equal(alarms[0]!.level, 'warn');
+    await job.end();
+  });
+});
+
+describe('a checkpoint by hand', () => {
+  it('that is asked for while another one runs is neither lost nor in its way', async () => {
+    const job = await new PacedJob().start({ durations: { 2: 1800 } });
+    await job.pass(2500);
+    const asked = job.client.triggerCheckpoint();
+    await job.pass(2000);
+    const { checkpointId } = await asked;
+    assert.equal(checkpointId, 3);
+    assert.equal(job.client.metrics().job['numberOfFailedCheckpoints'], 0);
+    await job.end();
+  });
+
+  it('that takes too long is given up, and the job goes on', async () => {
+    const job = await new PacedJob().start({ durations: { 1: 20_000 } });
+    const asked = job.client.triggerCheckpoint();
+    const refused = assertRefused(asked, 'CHECKPOINT_FAILED', /expired|timeout|timed out|5000|5 s/i);
+    await job.pass(7000);
+    await refused;
+    assert.equal(job.client.getJobStatus(), 'RUNNING');
+    assert.ok(
+      job.starts.some(([id]) => id > 1),
+      'later checkpoints are taken',
+    );
+    await job.end();
+  });
+});

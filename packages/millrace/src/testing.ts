@@ -1,0 +1,23 @@
+/** `millrace/testing`: harnesses and contract suites for the tests of users' operators and connectors. */
+export {
+  deepFreeze,
+  type HarnessEvent,
+  type HarnessOptions,
+  type HarnessSnapshot,
+  type HarnessStep,
+  type ModesOptions,
+  OperatorHarness,
+  runOperatorThroughAllModes,
+  type SeededRandom,
+  SimulatedSinkHost,
+  type SimulatedSinkSettings,
+  SimulatedSourceHost,
+  type SinkCheckpoint,
+  type SinkContractOptions,
+  type SinkTarget,
+  type SourceCheckpoint,
+  type SourceContractOptions,
+  seededRandom,
+  sinkContract,
+  sourceContract,
+} from '@millrace/engine/testing';
