@@ -187,6 +187,35 @@ describe('a job in the thread of its module', () => {
     assert.deepEqual(counts, [1, 2, 3, 1, 2, 3, 4]);
   });
 
+  it('does not start again from a checkpoint of its own that was damaged meanwhile', async () => {
+    const manual = createManualPlatform();
+    const { graph, settings } = planJob((env) => {
+      env.configure({ checkpointing: { interval: 10, dir: '/checkpoints' } });
+      env
+        .fromSource(
+          new PacedSource([Array.from({ length: 60 }, (_, i) => i)], { pauseMs: 4 }),
+          WatermarkStrategy.noWatermarks(),
+          'numbers',
+        )
+        .map((value) => {
+          const written = manual.files.allFiles().find((path) => /chk-[1-9]\d*\/_metadata$/.test(path));
+          if (written === undefined) return value;
+          manual.files.damage(written, (bytes) => bytes.fill(0x20, 100, 120));
+          throw new Error('now');
+        })
+        .print();
+    });
+    const client = await new LocalExecutor(manual).execute(graph, settings);
+    let failure: MillraceError | undefined;
+    client.getJobExecutionResult().then(
+      () => assert.fail(),
+      (error: MillraceError) => (failure = error),
+    );
+    await runUntil(manual, () => failure !== undefined);
+    assert.equal(failure?.code, 'SNAPSHOT_CORRUPT');
+    assert.match(failure.message, /_metadata/);
+  });
+
   it('goes on from a checkpoint that the execution before completed until it gave the directory free', async () => {
     const manual = createManualPlatform();
     const log = new TransactionLog<number>();

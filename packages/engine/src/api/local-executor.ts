@@ -96,7 +96,10 @@ export class LocalExecutor implements JobExecutor {
       const restore = async (snapshot: CompletedSnapshot): Promise<RestoredExecution> => {
         const ready = snapshot === initial ? checked : undefined;
         checked = undefined;
-        return ready ?? restoreNow(snapshot);
+        if (ready !== undefined) return ready;
+        // Nothing is trusted without its hash, not even what this process has written.
+        if (snapshot.directory !== undefined) await openVerifiedSnapshot(platform, snapshot.directory);
+        return restoreNow(snapshot);
       };
       master = new JobMaster({
         graph,

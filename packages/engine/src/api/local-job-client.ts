@@ -49,7 +49,7 @@ export class LocalJobClient implements JobClient {
 
   async triggerCheckpoint(): Promise<CheckpointSummary> {
     const answer = await this.master.requestCheckpoint('checkpoint');
-    if (answer.type === 'completed') return this.master.statistics.lastCheckpoint!;
+    if (answer.type === 'completed') return this.master.statistics.summaryOf(answer.checkpointId)!;
     throw new MillraceError(
       'CHECKPOINT_FAILED',
       `The checkpoint of job '${this.jobName}' that was asked for did not complete: ${answer.message}`,

@@ -8,6 +8,8 @@ import {
 import type { Clock } from '../platform/index.ts';
 import type { JobGraph } from '../runtime/index.ts';
 
+/** Completed checkpoints whose summary is remembered, for those who asked for one. */
+const SUMMARIES_MAX = 100;
 /** Failures that are remembered (`web.exception-history-size` in Flink). */
 const FAILURES_MAX = 16;
 
@@ -37,6 +39,7 @@ export class JobStatistics {
   numRestarts = 0;
   numberOfCompletedCheckpoints = 0;
   numberOfFailedCheckpoints = 0;
+  private readonly summaries = new Map<number, CheckpointSummary>();
   lastCheckpoint: CheckpointSummary | undefined;
   lastCheckpointFailure: string | undefined;
 
@@ -71,6 +74,11 @@ export class JobStatistics {
     if (this.failureList.length > FAILURES_MAX) this.failureList.shift();
   }
 
+  /** Of a checkpoint that completed not long ago. */
+  summaryOf(checkpointId: number): CheckpointSummary | undefined {
+    return this.summaries.get(checkpointId);
+  }
+
   checkpointTriggered(barrier: CheckpointBarrier): void {
     this.checkpoints.triggered(
       barrier,
@@ -94,7 +102,7 @@ export class JobStatistics {
   ): void {
     this.numberOfCompletedCheckpoints++;
     this.checkpoints.completed(snapshot.checkpointId, snapshot.directory);
-    this.lastCheckpoint = {
+    const summary: CheckpointSummary = {
       checkpointId: snapshot.checkpointId,
       kind: snapshot.kind,
       durationMs,
@@ -104,6 +112,9 @@ export class JobStatistics {
       path: snapshot.directory,
       explanation: this.checkpoints.explain(snapshot.checkpointId) ?? '',
     };
+    this.lastCheckpoint = summary;
+    this.summaries.set(summary.checkpointId, summary);
+    if (this.summaries.size > SUMMARIES_MAX) this.summaries.delete(this.summaries.keys().next().value!);
   }
 
   checkpointFailed(checkpointId: number, message: string): void {
