@@ -147,6 +147,7 @@ describe('a class that cannot be described is refused, naming class and field', 
       invalidBecause(/Account\)\.secret: .*setter but no getter/),
     );
     throws(
+      // @ts-expect-error: a method is no field.
       () => Types.POJO(Account, { close: Types.GENERIC() }),
       invalidBecause(/Account\)\.close: .*method/),
     );

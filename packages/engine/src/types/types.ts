@@ -132,9 +132,12 @@ function row<F extends FieldTypes>(fields: F): TypeInformation<ObjectOf<F>> {
   return object('Types.ROW', '', fields);
 }
 
+/** Methods are no fields. They are left out by name: a `toString` of the class would clash with that of the literal. */
+type Method = (...args: never[]) => unknown;
+
 function pojo<C extends object>(
   pojoClass: PojoClass<C>,
-  fields: { readonly [K in keyof C]?: TypeInformation<C[K]> },
+  fields: { readonly [K in keyof C as C[K] extends Method ? never : K]?: TypeInformation<C[K]> },
 ): TypeInformation<C>;
 function pojo<F extends FieldTypes>(name: string, fields: F): TypeInformation<ObjectOf<F>>;
 function pojo(nameOrClass: string | PojoClass, fields: object): TypeInformation<object> {

@@ -74,6 +74,13 @@ it('a class is described by types that fit its fields', () => {
     }
     // @ts-expect-error: the constructor needs an argument.
     Types.POJO(Named, { name: Types.STRING });
+    class Talking {
+      text = '';
+      toString(): string {
+        return this.text;
+      }
+    }
+    Types.POJO(Talking, { text: Types.STRING });
     // @ts-expect-error: values of an enum are strings.
     Types.ENUM([1, 2]);
     // @ts-expect-error: a list has an element type.

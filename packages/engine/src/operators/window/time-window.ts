@@ -42,13 +42,10 @@ export class TimeWindow {
 }
 
 /** How windows are stored as namespaces of state and timers. */
-export const TIME_WINDOW_TYPE: TypeInformation<TimeWindow> = Types.POJO<Pick<TimeWindow, 'start' | 'end'>>(
-  TimeWindow,
-  {
-    start: Types.LONG,
-    end: Types.LONG,
-  },
-) as TypeInformation<TimeWindow>;
+export const TIME_WINDOW_TYPE: TypeInformation<TimeWindow> = Types.POJO(TimeWindow, {
+  start: Types.LONG,
+  end: Types.LONG,
+});
 
 /**
  * Start of the window of `sizeMs` that holds `timestampMs`, where windows start at multiples of the size plus `offsetMs`.
