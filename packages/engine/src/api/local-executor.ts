@@ -75,6 +75,13 @@ export class LocalExecutor implements JobExecutor {
     const { platform } = this;
     const { logger } = platform;
     for (const warning of settings.warnings) logger.log('warn', warning);
+    const slow = undescribedExchanges(graph);
+    if (slow.length > 0) {
+      logger.log(
+        'info',
+        `records of undeclared types, which are slower, go through ${slow.join(', ')}: see returns(type)`,
+      );
+    }
     const storage = createCheckpointStorage(platform, settings.checkpoint.storage);
     const found = await this.findInitial(graph, settings);
     const { jobId, lineageId } = found.continues ?? {
@@ -203,6 +210,16 @@ export class LocalExecutor implements JobExecutor {
     await slot.open();
     return new Promise(() => {});
   }
+}
+
+/** Exchanges whose records go through the general codec. */
+function undescribedExchanges({ vertices, edges }: JobGraph): string[] {
+  return edges
+    .filter(({ valueType }) => valueType === undefined)
+    .map(
+      ({ sourceVertex, sourceOperator, targetVertex }) =>
+        `${vertices[sourceVertex]!.operators[sourceOperator]!.name} -> ${vertices[targetVertex]!.operators[0]!.name}`,
+    );
 }
 
 function workerTask(platform: Platform): WorkerTask | undefined {
