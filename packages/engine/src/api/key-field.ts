@@ -3,8 +3,8 @@ import { MillraceError, nearestName } from '../base/index.ts';
 import type { TypeInformation } from '../types/index.ts';
 
 /**
- * The type of field `name`, or undefined if the records are not described. Throws INVALID_ARGUMENT if they are described
- * and have no such field.
+ * The type of field `name`, or undefined if the records are not described, or by an Avro schema. Throws
+ * INVALID_ARGUMENT if they are described and have no such field.
  */
 export function fieldType(
   name: string,
@@ -12,6 +12,8 @@ export function fieldType(
 ): TypeInformation<unknown> | undefined {
   const description = type?.description;
   if (description === undefined || description.kind === 'generic') return undefined;
+  // Fields of an Avro schema have no types of their own: keys are what the record holds there.
+  if (description.kind === 'avro') return undefined;
   const fields = description.kind === 'pojo' ? description.fields : [];
   const field = fields.find((candidate) => candidate.name === name);
   if (field !== undefined) return { description: field.type, classes: type?.classes };

@@ -13,12 +13,13 @@ import { hashString } from './hash-code.ts';
 import type { TypeDescription } from './type-information.ts';
 import { fieldPath } from './type-mismatch.ts';
 
-/** Emits the hashing of the variable `x`; returns an expression for the result. Maps are not hashed. */
+/** Emits the hashing of the variable `x`; returns an expression for the result. Maps and Avro are not hashed. */
 export function emitHash(body: CodeBody, type: TypeDescription, x: string, path: Path): string {
   emitCheck(body, type, x, path);
   switch (type.kind) {
     case 'void':
     case 'map':
+    case 'avro':
       return '0';
     case 'string':
       return `hashString(${x})`;

@@ -4,6 +4,7 @@
  * A type's code leaves the value in an expression that is evaluated once; everything that moves `p` is a statement, so
  * that parts are read in the order of their bytes.
  */
+import { avroTypeOf } from './avro-schema.ts';
 import type { CodeBody } from './code-body.ts';
 import { FLAG_ABSENT, FLAG_PRESENT } from './emit-write.ts';
 import type { PojoClass } from './pojo-class.ts';
@@ -26,6 +27,8 @@ export function emitRead(body: CodeBody, classes: Classes, type: TypeDescription
       return emitCall(body, 'readBigInt(view, p)');
     case 'generic':
       return emitCall(body, 'readValue(view, p)');
+    case 'avro':
+      return emitCall(body, `readAvro(view, ${body.unit.constant(avroTypeOf(type.schema))}, p)`);
     case 'long':
     case 'double':
       return emitConstant(body, `dv.getFloat64(${body.take(8)}, true)`);
@@ -165,6 +168,8 @@ export function emitSkip(body: CodeBody, type: TypeDescription): void {
     case 'string':
       return emitStep(body, 'skipString(view, p)');
     case 'bytes':
+    case 'avro':
+      // Both begin with their length.
       return emitStep(body, 'skipBytes(view, p)');
     case 'bigint':
       return emitStep(body, 'skipBigInt(view, p)');

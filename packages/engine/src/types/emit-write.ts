@@ -4,6 +4,7 @@
  * With `canonical` the code writes keys: numbers that are equal get equal bytes (0 for -0, one NaN), and a field that
  * is undefined counts as missing.
  */
+import { avroWriterOf } from './avro-codec.ts';
 import type { CodeBody, Path } from './code-body.ts';
 import { enumIndexBytes, fixedSizeOf } from './type-description.ts';
 import type { FieldDescription, TypeDescription } from './type-information.ts';
@@ -55,6 +56,8 @@ export function emitWrite(
       return emitEnum(body, type, x, path);
     case 'generic':
       return emitGeneric(body, mode, type, x, path);
+    case 'avro':
+      return emitAvro(body, type, x, path);
     case 'list':
       return emitList(body, mode, type, x, path);
     case 'map':
@@ -108,6 +111,7 @@ function wrongIf(type: TypeDescription, x: string): string | undefined {
       return `typeof ${x} !== 'object' || ${x} === null`;
     case 'enum':
     case 'generic':
+    case 'avro':
     case 'optional':
     case 'nullable':
       return undefined;
@@ -145,6 +149,13 @@ function emitEnum(body: CodeBody, type: Of<'enum'>, x: string, path: Path): void
 function emitGeneric(body: CodeBody, mode: WriteMode, type: TypeDescription, x: string, path: Path): void {
   body.endRun();
   body.line(`p = writeValue(view, ${x}, p, limit, ${mode.canonical});`);
+  body.line(`if (p < 0) { if (p === -1) return false; throw ${body.unit.refusal(type, path)}; }`);
+}
+
+function emitAvro(body: CodeBody, type: Of<'avro'>, x: string, path: Path): void {
+  body.endRun();
+  const writer = body.unit.constant(avroWriterOf(type.schema));
+  body.line(`p = writeAvro(view, ${writer}, ${x}, p, limit);`);
   body.line(`if (p < 0) { if (p === -1) return false; throw ${body.unit.refusal(type, path)}; }`);
 }
 

@@ -4,6 +4,7 @@
  * number in a comment makes each text unique.
  */
 import { generateCode } from '../base/index.ts';
+import { readAvro, writeAvro } from './avro-codec.ts';
 import { readBigInt, readBytes, skipBigInt, skipBytes, writeBigInt, writeBytes } from './binary-codec.ts';
 import type { ByteView } from './byte-view.ts';
 import { CodeBody, CodeUnit, type MismatchSite } from './code-body.ts';
@@ -40,6 +41,7 @@ const LIBRARY = {
   hashString,
   hashValue,
   murmur,
+  readAvro,
   readBigInt,
   readBytes,
   readString,
@@ -48,6 +50,7 @@ const LIBRARY = {
   skipBytes,
   skipString,
   skipValue,
+  writeAvro,
   writeBigInt,
   writeBytes,
   writeKeyNumber,
@@ -100,10 +103,10 @@ ${mode.canonical ? hashSource(unit, type.description) : 'hash() { return 0; }'}
         return typeMismatch(usedBy, root + pathText(path, steps), expected, found, value);
       },
       refusal: (site: number, _value: unknown, ...steps: unknown[]): Error => {
-        const { path, found, advice } = takeRefusal();
+        const { path, expected, found, advice } = takeRefusal();
         const where = root + pathText(unit.sites[site]!.path, steps) + path;
         const code = mode.canonical ? 'KEY_NOT_ALLOWED' : 'TYPE_MISMATCH';
-        return mismatchError(code, { usedBy, path: where, expected: 'plain data', found, advice });
+        return mismatchError(code, { usedBy, path: where, expected, found, advice });
       },
     },
     source,

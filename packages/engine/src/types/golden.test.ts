@@ -139,6 +139,31 @@ const CASES: Readonly<Record<string, GoldenCase>> = {
     bigInt64: BigInt64Array.of(-1n),
     dataView: new DataView(Uint8Array.of(1, 2).buffer),
   }),
+  avro: values<unknown>(
+    Types.AVRO({
+      type: 'record',
+      name: 'Reading',
+      namespace: 'plant',
+      fields: [
+        { name: 'sensor', type: 'string' },
+        { name: 'at', type: 'long' },
+        { name: 'unit', type: { type: 'enum', name: 'Unit', symbols: ['C', 'K'] } },
+        { name: 'values', type: { type: 'array', items: ['null', 'double'] } },
+        { name: 'labels', type: { type: 'map', values: 'int' }, default: {} },
+        { name: 'raw', type: 'bytes' },
+      ],
+    }),
+    {
+      reading: {
+        sensor: 's-1',
+        at: 1700000000000,
+        unit: 'K',
+        values: [1.5, null],
+        labels: { hall: 3 },
+        raw: Buffer.of(255),
+      },
+    },
+  ),
   'key-string': keys(Types.STRING, { ascii: 'hello', chinese: '订单', ascii24: 'a'.repeat(24) }),
   'key-int': keys(Types.INT, numbers),
   'key-double': keys(Types.DOUBLE, { pi: Math.PI, notANumber: Number.NaN }),

@@ -18,7 +18,7 @@ import { writeKeyNumber, writeValue } from './write-value.ts';
 
 /**
  * Makes a key serializer for one place of use, such as `key of operator 'count'`. Throws TYPE_INVALID if the
- * description is not allowed for keys (maps have no order to compare by).
+ * description is not allowed for keys (maps have no order to compare by, the hash of Avro is not defined).
  *
  * Described keys: encode and hash throw TYPE_MISMATCH for a key of another type; a key of an OPTIONAL or NULLABLE type
  * may be undefined or null. Undescribed keys: they throw KEY_NOT_ALLOWED for undefined and null (within a key both are
@@ -63,6 +63,11 @@ function checkKeyType(type: TypeDescription, at: string): void {
   switch (type.kind) {
     case 'map':
       throw invalid(at, 'a MAP cannot be (part of) a key: describe a LIST of pairs in a fixed order');
+    case 'avro':
+      throw invalid(
+        at,
+        'an AVRO type cannot be (part of) a key, its hash is not defined: describe the fields of the key by Types.ROW',
+      );
     case 'list':
       return checkKeyType(type.element, at);
     case 'tuple':

@@ -7,11 +7,14 @@
  *     T -> OPTIONAL(T), T -> NULLABLE(T)                 allowed
  *     names of pojos and enums                           must be equal, unless one of the two has none
  *     keys of a map                                      must be the same, or enums of which no key is lost
+ *     schemas of Avro                                    Avro's rules of resolution
  *     anything else that differs                         refused
  *
  * A default is what `defaultValueOf` says.
  */
 import { MillraceError } from '../base/index.ts';
+import { avroDefaultOf, resolveAvro } from './avro-evolution.ts';
+import { avroSchemaOf } from './avro-schema.ts';
 import { formatType } from './type-description.ts';
 import type { TypeDescription } from './type-information.ts';
 import { fieldPath } from './type-mismatch.ts';
@@ -42,7 +45,7 @@ type Of<K extends TypeDescription['kind']> = Extract<TypeDescription, { readonly
 const SAME: SchemaResolution = Object.freeze({ result: 'same' });
 const keep: Convert = (old) => old;
 
-/** Compares the type of saved state with the type that the program declares now. Never throws. */
+/** Compares the type of saved state with the type that the program declares now. Never throws; both have been checked. */
 export function resolveSchema(saved: TypeDescription, current: TypeDescription): SchemaResolution {
   return resolve(saved, current, 'value');
 }
@@ -50,7 +53,7 @@ export function resolveSchema(saved: TypeDescription, current: TypeDescription):
 /**
  * What a field that saved state does not have gets: '' for STRING, 0 for numbers, false, 0n, the epoch for DATE, empty
  * BYTES, LIST and MAP, undefined for OPTIONAL, GENERIC and VOID, null for NULLABLE, the first value of an ENUM; a TUPLE,
- * ROW or POJO of the defaults of its parts. A new value each time.
+ * ROW or POJO of the defaults of its parts; of AVRO what avroDefaultOf says. A new value each time.
  */
 export function defaultValueOf(type: TypeDescription): unknown {
   switch (type.kind) {
@@ -78,6 +81,8 @@ export function defaultValueOf(type: TypeDescription): unknown {
       return Object.fromEntries(type.fields.map((field) => [field.name, defaultValueOf(field.type)]));
     case 'enum':
       return type.values[0];
+    case 'avro':
+      return avroDefaultOf(avroSchemaOf(type.schema).type);
     case 'nullable':
       return null;
     case 'optional':
@@ -113,6 +118,13 @@ function resolveKind(saved: TypeDescription, current: TypeDescription, path: str
       return resolveMap(saved, current as typeof saved, path);
     case 'tuple':
       return resolveTuple(saved, current as typeof saved, path);
+    case 'avro': {
+      const { schema } = current as typeof saved;
+      const resolution = resolveAvro(avroSchemaOf(saved.schema), avroSchemaOf(schema));
+      return resolution.result === 'incompatible'
+        ? { ...resolution, path: path + resolution.path }
+        : resolution;
+    }
     case 'optional':
     case 'nullable': {
       const absence = saved.kind === 'optional' ? undefined : null;

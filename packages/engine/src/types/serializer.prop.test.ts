@@ -62,6 +62,41 @@ serializerContract('ENUM of 300 values', Types.ENUM(manyNames), fc.constantFrom(
 serializerContract('OPTIONAL', Types.OPTIONAL(Types.STRING), fc.option(short, { nil: undefined }));
 serializerContract('NULLABLE', Types.NULLABLE(Types.LONG), fc.option(longs, { nil: null }));
 
+serializerContract(
+  'AVRO',
+  Types.AVRO<object>({
+    type: 'record',
+    name: 'Order',
+    fields: [
+      { name: 'id', type: 'string' },
+      { name: 'at', type: 'long' },
+      { name: 'status', type: { type: 'enum', name: 'Status', symbols: ['NEW', 'PAID'] } },
+      { name: 'prices', type: { type: 'array', items: ['null', 'double'] } },
+      { name: 'stock', type: { type: 'map', values: { type: 'array', items: 'int' } } },
+      { name: 'either', type: ['int', 'double', 'bytes'] },
+    ],
+  }),
+  fc.record(
+    {
+      id: short,
+      at: longs.map((each) => each + 0),
+      status: fc.constantFrom('NEW', 'PAID'),
+      prices: fc.array(fc.option(fc.double({ noNaN: true }))),
+      stock: fc.dictionary(
+        short.filter((key) => key !== '__proto__'),
+        fc.array(fc.integer()),
+        { noNullPrototype: true },
+      ),
+      either: fc.oneof(
+        fc.record({ int: fc.integer() }, { noNullPrototype: true }),
+        fc.record({ double: doubles }, { noNullPrototype: true }),
+        fc.record({ bytes: bytes.map((each) => Buffer.from(each)) }, { noNullPrototype: true }),
+      ),
+    },
+    { noNullPrototype: true },
+  ),
+);
+
 const Item = Types.ROW({ price: Types.DOUBLE, count: Types.INT, 'odd name': Types.OPTIONAL(Types.BOOLEAN) });
 const Order = Types.POJO('Order', {
   id: Types.STRING,
@@ -83,7 +118,7 @@ serializerContract(
     fc.record(
       {
         id: short,
-        at: longs,
+        at: longs.map((each) => each + 0),
         items: fc.array(items),
         note: fc.option(fc.option(short), { nil: undefined }),
         tags: fc.array(fc.tuple(short, fc.option(items))).map((entries) => new Map(entries)),

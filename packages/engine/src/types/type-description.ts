@@ -3,6 +3,7 @@
  * wire. Used by everything in this folder and by whoever reads a description from a manifest or a plan.
  */
 import { MillraceError } from '../base/index.ts';
+import { avroName, avroSchemaOf } from './avro-schema.ts';
 import type { FieldDescription, PrimitiveKind, TypeDescription } from './type-information.ts';
 
 /** Types nested deeper than this are taken for a type that contains itself. */
@@ -66,6 +67,8 @@ function check(value: unknown, at: string, depth: number): void {
       return check(type.value, at, depth + 1);
     case 'enum':
       return checkEnum(type, at);
+    case 'avro':
+      return checkAvro(type.schema, at);
     default:
       throw invalid(at, `there is no kind of type '${String(kind)}'`);
   }
@@ -97,6 +100,15 @@ function checkEnum(type: { readonly [name: string]: unknown }, at: string): void
   if (twice !== undefined) throw invalid(at, `the value '${String(twice)}' is there twice`);
 }
 
+function checkAvro(schema: unknown, at: string): void {
+  if (typeof schema !== 'string') throw invalid(at, 'the schema of an avro type is JSON text');
+  try {
+    avroSchemaOf(schema);
+  } catch (error) {
+    throw invalid(at, `the Avro schema is not allowed: ${(error as Error).message}`, error);
+  }
+}
+
 /** TYPE_INVALID, saying where and why. */
 export function invalid(at: string, why: string, cause?: unknown): MillraceError {
   return new MillraceError('TYPE_INVALID', `${at}: ${why}.`, { cause, details: { at } });
@@ -125,6 +137,7 @@ export function fixedSizeOf(type: TypeDescription): number | undefined {
     case 'bytes':
     case 'bigint':
     case 'generic':
+    case 'avro':
     case 'list':
     case 'map':
     case 'optional':
@@ -162,6 +175,8 @@ export function formatType(type: TypeDescription): string {
       return `NULLABLE(${formatType(type.value)})`;
     case 'enum':
       return `ENUM(${type.name === '' ? elided(type.values) : `${type.name}: ${elided(type.values)}`})`;
+    case 'avro':
+      return `AVRO(${avroName(avroSchemaOf(type.schema).type)})`;
     default:
       return type.kind.toUpperCase();
   }

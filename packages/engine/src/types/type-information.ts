@@ -14,7 +14,9 @@ export type TypeDescription =
   | { readonly kind: 'pojo'; readonly name: string; readonly fields: readonly FieldDescription[] }
   | { readonly kind: 'optional'; readonly value: TypeDescription }
   | { readonly kind: 'nullable'; readonly value: TypeDescription }
-  | { readonly kind: 'enum'; readonly name: string; readonly values: readonly string[] };
+  | { readonly kind: 'enum'; readonly name: string; readonly values: readonly string[] }
+  /** The schema as JSON text, names in full. */
+  | { readonly kind: 'avro'; readonly schema: string };
 
 /** `void` is the type with the one value undefined (the namespace of state outside windows). */
 export type PrimitiveKind =

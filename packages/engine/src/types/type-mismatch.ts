@@ -3,6 +3,7 @@
  * what was found, what to do. Off the hot path: called once before an error is thrown.
  */
 import { MillraceError } from '../base/index.ts';
+import { avroTypeOf } from './avro-schema.ts';
 import { formatType } from './type-description.ts';
 import type { TypeDescription } from './type-information.ts';
 
@@ -74,8 +75,15 @@ export const KEYS_PATH = '.keys()';
 
 /** What the whole value is called at the head of a path: its pojo's name, as a variable of that type would be. */
 export function rootPath(type: TypeDescription): string {
-  if (type.kind !== 'pojo' || !/^[A-Za-z_$][\w$]*$/.test(type.name)) return 'value';
-  return type.name.charAt(0).toLowerCase() + type.name.slice(1);
+  const name = nameOf(type);
+  if (!/^[A-Za-z_$][\w$]*$/.test(name)) return 'value';
+  return name.charAt(0).toLowerCase() + name.slice(1);
+}
+
+function nameOf(type: TypeDescription): string {
+  if (type.kind === 'pojo') return type.name;
+  if (type.kind !== 'avro') return '';
+  return avroTypeOf(type.schema).name?.split('.').at(-1) ?? '';
 }
 
 /** The error for a value that does not fit. `root` is the whole value, `found` the part of it at `path`. */

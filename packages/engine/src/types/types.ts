@@ -11,6 +11,7 @@
  *
  * Invariants: a description is frozen, complete when it is returned, and checked: everything else may rely on it.
  */
+import { compileAvro } from './avro-schema.ts';
 import { checkPojoClass, type PojoClass } from './pojo-class.ts';
 import { checkTypeDescription, invalid } from './type-description.ts';
 import type {
@@ -169,6 +170,23 @@ function enumeration(
   return describe(at, Object.freeze({ kind: 'enum', name, values: Object.freeze([...listed]) }), []);
 }
 
+function avro<T = unknown>(schema: object | string): TypeInformation<T> {
+  const at = 'Types.AVRO';
+  let text: string;
+  try {
+    text = compileAvro(parsedSchema(schema)).text;
+  } catch (error) {
+    throw invalid(at, `the schema is not allowed: ${(error as Error).message}`, error);
+  }
+  return describe(at, Object.freeze({ kind: 'avro', schema: text }), []);
+}
+
+/** A schema as text is JSON, or the bare name of a type. */
+function parsedSchema(schema: object | string): unknown {
+  const isJson = typeof schema === 'string' && !/^\w+$/.test(schema.trim());
+  return isJson ? JSON.parse(schema) : typeof schema === 'string' ? schema.trim() : schema;
+}
+
 /**
  * The types. What has parts is spelled in lower case (`Types.list`) or in upper case as in Flink (`Types.LIST`): the
  * same functions. Functions throw TYPE_INVALID for a description that is not allowed.
@@ -222,4 +240,11 @@ export const Types = Object.freeze({
   /** The value or null. */
   nullable,
   NULLABLE: nullable,
+  /**
+   * What an Avro schema (its object, or its JSON as text) describes, written in Avro's binary encoding; saved state is
+   * read again by Avro's rules of resolution. Records and maps are plain objects, bytes are Buffers, a long is a number.
+   * Not for keys.
+   */
+  avro,
+  AVRO: avro,
 });

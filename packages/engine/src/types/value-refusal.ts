@@ -1,5 +1,5 @@
 /**
- * Why the general codec refused a value. Refusals are return codes, not exceptions, while they travel up through the
+ * Why the general codec, or that of an Avro schema, refused a value. Refusals are return codes, not exceptions, while they travel up through the
  * value (each level adds its step to the path); whoever called the codec turns them into an error.
  */
 import { describeValue } from './type-mismatch.ts';
@@ -12,15 +12,23 @@ export const REFUSED = -2;
 /** What was refused, where and what to do instead (a sentence without its full stop). */
 export interface Refusal {
   readonly path: string;
+  readonly expected: string;
   readonly found: string;
   readonly advice: string;
 }
 
-let last: Refusal = { path: '', found: '', advice: '' };
+const EXPECTED = 'plain data';
+
+let last: Refusal = { path: '', expected: EXPECTED, found: '', advice: '' };
 
 /** Notes that `value` is refused. */
 export function refuse(value: unknown, advice = adviceFor(value)): typeof REFUSED {
-  last = { path: '', found: describeValue(value), advice };
+  return refuseAs({ path: '', expected: EXPECTED, found: describeValue(value), advice });
+}
+
+/** Notes what is refused, where it is known already. */
+export function refuseAs(refusal: Refusal): typeof REFUSED {
+  last = refusal;
   return REFUSED;
 }
 

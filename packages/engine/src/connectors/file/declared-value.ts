@@ -70,6 +70,7 @@ function converterFor(description: TypeDescription, type: TypeInformation<unknow
     case 'void':
       return () => undefined;
     case 'generic':
+    case 'avro':
       return (value) => value;
     case 'list':
       return toList(converterFor(description.element, type));
