@@ -69,7 +69,8 @@ export interface Committer<CommT> {
   commit(committables: readonly CommT[], checkpointId: number | undefined): Promise<void>;
   /**
    * Once per start and subtask, after the restored committables were committed, before the first record: aborts what
-   * earlier executions of this lineage left. `live` is what must stay.
+   * earlier executions of this lineage left. What other subtasks have pending,
+   * restored or new, must stay: go by checkpoint ids above the restored one.
    */
   abortLeftovers?(): Promise<void>;
   close(): void | Promise<void>;
