@@ -105,8 +105,10 @@ export class LocalExecutor implements JobExecutor {
         checked = undefined;
         if (ready !== undefined) return ready;
         // Nothing is trusted without its hash, not even what this process has written.
-        if (snapshot.directory !== undefined) await openVerifiedSnapshot(platform, snapshot.directory);
-        return restoreNow(snapshot);
+        const { directory } = snapshot;
+        return restoreNow(
+          directory === undefined ? snapshot : await openVerifiedSnapshot(platform, directory),
+        );
       };
       master = new JobMaster({
         graph,

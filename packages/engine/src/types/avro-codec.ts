@@ -8,7 +8,7 @@
 import { type LenientCheck, lenientCheckOf, type Misfit } from './avro-lenient-values.ts';
 import { type AvroType, avroName, avroTypeOf, branchesOf } from './avro-schema.ts';
 import type { ByteView } from './byte-view.ts';
-import { describeValue, fieldPath } from './type-mismatch.ts';
+import { describeValue, fieldPath, PROMISE_ADVICE } from './type-mismatch.ts';
 import { FULL, type REFUSED, refuseAs } from './value-refusal.ts';
 
 /** What writes the values of a schema. */
@@ -89,7 +89,7 @@ function pathOf(value: unknown, steps: readonly string[]): string {
 }
 
 function adviceFor(expected: AvroType, found: unknown): string {
-  if (found instanceof Promise) return 'Await it, or use mapAsync for functions that are asynchronous';
+  if (found instanceof Promise) return PROMISE_ADVICE;
   if (found === undefined)
     return 'Set it, give the field a default in the schema, or null in a union with null';
   if (found instanceof Map) return 'A map of Avro is an object: Object.fromEntries(map)';

@@ -11,24 +11,12 @@ import {
   isRecord,
   partsOf,
 } from './avro-schema.ts';
+import type { SchemaResolution } from './schema-resolution.ts';
 
 const REASON_MAX = 200;
 
-/** The answer of {@link resolveAvro}. */
-export type AvroResolution =
-  | { readonly result: 'same' }
-  | { readonly result: 'migrate'; readonly convert: (old: unknown) => unknown }
-  | {
-      readonly result: 'incompatible';
-      /** From the whole value on. */
-      readonly path: string;
-      readonly saved: string;
-      readonly current: string;
-      readonly reason: string;
-    };
-
 /** Compares the schema that wrote with the one that reads. */
-export function resolveAvro(saved: AvroSchema, current: AvroSchema): AvroResolution {
+export function resolveAvro(saved: AvroSchema, current: AvroSchema): SchemaResolution {
   // Defaults, aliases and comments do not show in the bytes, nor in what is read without resolution.
   if (saved.text === current.text || bareText(saved) === bareText(current)) return { result: 'same' };
   try {

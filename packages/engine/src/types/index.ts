@@ -2,12 +2,8 @@ export { ByteView, type NativeBuffer } from './byte-view.ts';
 export { murmur } from './hash-code.ts';
 export { createKeySerializer } from './key-serializer.ts';
 export type { PojoClass } from './pojo-class.ts';
-export {
-  type Convert,
-  defaultValueOf,
-  resolveSchema,
-  type SchemaResolution,
-} from './schema-compatibility.ts';
+export { defaultValueOf, resolveSchema } from './schema-compatibility.ts';
+export type { Convert, SchemaResolution } from './schema-resolution.ts';
 export { createSerializer, decodeFromBytes, encodeToBytes } from './serializer.ts';
 export { checkTypeDescription, fixedSizeOf, formatType } from './type-description.ts';
 export type {

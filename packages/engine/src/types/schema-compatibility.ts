@@ -15,30 +15,10 @@
 import { MillraceError } from '../base/index.ts';
 import { avroDefaultOf, resolveAvro } from './avro-evolution.ts';
 import { avroSchemaOf } from './avro-schema.ts';
+import type { Convert, SchemaResolution } from './schema-resolution.ts';
 import { formatType } from './type-description.ts';
 import type { TypeDescription } from './type-information.ts';
 import { fieldPath } from './type-mismatch.ts';
-
-/** Turns a value as the saved type has it into one of the current type. Does not change `old`. */
-export type Convert = (old: unknown) => unknown;
-
-/** The answer of {@link resolveSchema}. */
-export type SchemaResolution =
-  /** The bytes are the same: nothing to do. */
-  | { readonly result: 'same' }
-  /**
-   * Read by a serializer of the saved type (without classes), convert, write by one of the current type. `convert`
-   * throws STATE_ENUM_VALUE_REMOVED for a value that holds what its enum has no longer.
-   */
-  | { readonly result: 'migrate'; readonly convert: Convert }
-  /** `path` is where in the value; saved and current are the types there, as messages write them. */
-  | {
-      readonly result: 'incompatible';
-      readonly path: string;
-      readonly saved: string;
-      readonly current: string;
-      readonly reason: string;
-    };
 
 type Of<K extends TypeDescription['kind']> = Extract<TypeDescription, { readonly kind: K }>;
 

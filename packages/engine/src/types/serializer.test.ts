@@ -48,7 +48,7 @@ describe('a value that is not of its type', () => {
   it('is found wherever it is', () => {
     const cases: readonly [unknown, RegExp][] = [
       [undefined, /order must be POJO\(Order\) but is undefined/],
-      [Promise.resolve(), /is a Promise\. Await it, or use mapAsync/],
+      [Promise.resolve(), /is a Promise\. Await it before/],
       [
         { items: [] },
         /order\.id must be STRING but is undefined\. Set it, or describe it as Types\.OPTIONAL\(STRING\)/,

@@ -100,11 +100,12 @@ export function typeMismatch(
     path: isPromise ? 'the value' : path,
     expected: formatType(expected),
     found: isPromise ? 'a Promise' : describeValue(found),
-    advice: isPromise
-      ? 'Await it, or use mapAsync for functions that are asynchronous'
-      : advise(expected, found),
+    advice: isPromise ? PROMISE_ADVICE : advise(expected, found),
   });
 }
+
+/** What to do about a promise where a value is expected. */
+export const PROMISE_ADVICE = 'Await it before the record enters the job: functions answer at once';
 
 /** The facts of a mismatch, already put into words. `advice` is a sentence without its full stop. */
 export interface MismatchFacts {

@@ -2,7 +2,7 @@
  * Why the general codec, or that of an Avro schema, refused a value. Refusals are return codes, not exceptions, while they travel up through the
  * value (each level adds its step to the path); whoever called the codec turns them into an error.
  */
-import { describeValue } from './type-mismatch.ts';
+import { describeValue, PROMISE_ADVICE } from './type-mismatch.ts';
 
 /** Returned instead of a position: the value does not fit below the limit. */
 export const FULL = -1;
@@ -46,7 +46,7 @@ export function takeRefusal(): Refusal {
 function adviceFor(value: unknown): string {
   if (typeof value === 'function' || typeof value === 'symbol')
     return 'Leave it out: only data can be kept or sent';
-  if (value instanceof Promise) return 'Await it first, or use mapAsync for functions that are asynchronous';
+  if (value instanceof Promise) return PROMISE_ADVICE;
   if (value instanceof Error) return 'Keep its message and stack as strings';
   const name = (value as { constructor?: { name?: unknown } }).constructor?.name;
   const isNamed = typeof name === 'string' && name !== '' && name !== 'Object';
