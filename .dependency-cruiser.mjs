@@ -7,7 +7,7 @@
  * I3  What Node offers (files, threads, sockets, time, …) is imported by `platform/node` alone, and that folder
  *     by the floors that start things, through its own front door.
  * I4  Packages know each other by their entries; nobody imports the simulator.
- * I5  No cycles.
+ * I5  No cycles, but among the classes of streams that users chain calls on: each makes the others.
  */
 export const FLOORS = [
   'base',
@@ -133,7 +133,7 @@ export default {
       comment: 'a cycle has no bottom; move what both sides need to a lower file',
       severity: 'error',
       from: {},
-      to: { circular: true },
+      to: { circular: true, via: { pathNot: `${ENGINE}/api/streams/` } },
     },
     {
       name: 'resolvable',

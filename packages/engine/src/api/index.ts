@@ -10,16 +10,6 @@ export {
   ExternalizedCheckpointCleanup,
   ExternalizedCheckpointRetention,
 } from './checkpointing-mode.ts';
-export {
-  ConnectedStreams,
-  DataStream,
-  KeyedConnectedStreams,
-  KeyedStream,
-  SingleOutputStreamOperator,
-  WindowedStream,
-  type WindowTypes,
-} from './data-stream.ts';
-export { DataStreamSink } from './data-stream-sink.ts';
 export type { CheckpointingOptions, ExecutionOptions, RestoreOptions } from './execution-options.ts';
 export { type ExecutionSettings, type RestoreSettings, resolveSettings } from './execution-settings.ts';
 export type {
@@ -46,4 +36,8 @@ export {
   type StateBackend,
 } from './state-backend.ts';
 export { StreamExecutionEnvironment } from './stream-execution-environment.ts';
+export { ConnectedStreams, KeyedConnectedStreams } from './streams/connected-streams.ts';
+export { DataStream, KeyedStream, SingleOutputStreamOperator } from './streams/data-stream.ts';
+export { DataStreamSink } from './streams/data-stream-sink.ts';
+export { WindowedStream, type WindowTypes } from './streams/windowed-stream.ts';
 export { WatermarkStrategy } from './watermark-strategy.ts';

@@ -10,11 +10,11 @@ import {
 } from '../operators/index.ts';
 import type { JobGraph, OperatorSpec, SourceReader } from '../runtime/index.ts';
 import { Types } from '../types/index.ts';
-import type { KeyedStream } from './data-stream.ts';
 import type { ExecutionSettings } from './execution-settings.ts';
 import type { Deliver, JobClient, JobExecutor } from './job-executor.ts';
 import { RichFilterFunction, RichMapFunction } from './rich-function.ts';
 import { StreamExecutionEnvironment } from './stream-execution-environment.ts';
+import type { KeyedStream } from './streams/data-stream.ts';
 import { WatermarkStrategy } from './watermark-strategy.ts';
 
 /** Keeps what it is given instead of running it. */

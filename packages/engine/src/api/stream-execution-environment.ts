@@ -20,7 +20,6 @@ import type { TypeInformation } from '../types/index.ts';
 import { setChecked } from './checked-setting.ts';
 import { CheckpointConfig } from './checkpoint-config.ts';
 import type { CheckpointingMode } from './checkpointing-mode.ts';
-import { SingleOutputStreamOperator } from './data-stream.ts';
 import { applyOptions, type ExecutionOptions } from './execution-options.ts';
 import { resolveSettings } from './execution-settings.ts';
 import { addOperator, type JobBuilder } from './job-builder.ts';
@@ -28,6 +27,7 @@ import type { Deliver, JobClient, JobExecutionResult, JobExecutor } from './job-
 import { LocalExecutor } from './local-executor.ts';
 import type { RestartStrategyConfiguration } from './restart-strategies.ts';
 import type { StateBackend } from './state-backend.ts';
+import { SingleOutputStreamOperator } from './streams/data-stream.ts';
 import type { WatermarkStrategy } from './watermark-strategy.ts';
 
 const DEFAULT_JOB_NAME = 'Millrace job';

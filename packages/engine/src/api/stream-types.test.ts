@@ -15,8 +15,8 @@ import {
 import type { Sink } from '../runtime/index.ts';
 import type { AggregateFunction } from '../state/index.ts';
 import { Types } from '../types/index.ts';
-import type { DataStream, KeyedStream } from './data-stream.ts';
 import type { StreamExecutionEnvironment } from './stream-execution-environment.ts';
+import type { DataStream, KeyedStream } from './streams/data-stream.ts';
 import { WatermarkStrategy } from './watermark-strategy.ts';
 
 const Order = Types.POJO('Order', {

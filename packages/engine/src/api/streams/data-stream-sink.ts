@@ -1,5 +1,5 @@
 /** The end of a stream, and its settings (org.apache.flink.streaming.api.datastream.DataStreamSink). */
-import type { StreamNode } from '../graph/index.ts';
+import type { StreamNode } from '../../graph/index.ts';
 
 export class DataStreamSink {
   readonly #node: StreamNode;

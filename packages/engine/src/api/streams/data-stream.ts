@@ -6,22 +6,19 @@
  *         └────connect────> ConnectedStreams (with or without keys)
  *     all of them ──map, process, reduce, …──> SingleOutputStreamOperator (uid, name, parallelism, side outputs)
  *
- * The classes stand together because each makes the others. They know the graph and the operators, not the engine.
+ * Each of these classes makes the others, so the files of this folder import each other; the classes that extend another
+ * stand in its file, so that no class is needed before it is there. They know the graph and the operators, not the engine.
  */
-import { AUTO_WATERMARK_INTERVAL, type Duration, durationMs, MillraceError } from '../base/index.ts';
-import { CollectedResults, CollectSink, PrintSink, type ResultBatch } from '../connectors/index.ts';
-import type { StreamNode, StreamNodeSpec, StreamOrigin } from '../graph/index.ts';
+import { AUTO_WATERMARK_INTERVAL, MillraceError } from '../../base/index.ts';
+import { CollectedResults, CollectSink, PrintSink, type ResultBatch } from '../../connectors/index.ts';
+import type { StreamNode, StreamNodeSpec, StreamOrigin } from '../../graph/index.ts';
 import {
   assertSynchronous,
-  type CoProcessFunction,
-  CoProcessOperator,
   type FilterFunction,
   FilterOperator,
   type FlatMapFunction,
   FlatMapOperator,
   type FunctionOrFactory,
-  type KeyedCoProcessFunction,
-  KeyedCoProcessOperator,
   type KeyedProcessFunction,
   KeyedProcessOperator,
   type KeySelector,
@@ -30,24 +27,16 @@ import {
   type OutputTag,
   type ProcessFunction,
   ProcessOperator,
-  type ProcessWindowFunction,
   ReduceOperator,
   SinkOperator,
   TimestampsAndWatermarksOperator,
-  type TimeWindow,
-  type Trigger,
   type WindowAssigner,
-  type WindowContentsSpec,
-  type WindowEvaluation,
-  WindowOperator,
-} from '../operators/index.ts';
-import type { AnyOperator, KeySpec, Sink } from '../runtime/index.ts';
-import type { AggregateFunction, ReduceFunction } from '../state/index.ts';
-import type { TypeInformation } from '../types/index.ts';
-import { coFlatMapFunction, coMapFunction } from './co-functions.ts';
-import { DataStreamSink } from './data-stream-sink.ts';
-import { addOperator, exchanged, type JobBuilder, originOf, typeOf } from './job-builder.ts';
-import { fieldType } from './key-field.ts';
+} from '../../operators/index.ts';
+import type { AnyOperator, KeySpec, Sink } from '../../runtime/index.ts';
+import type { ReduceFunction } from '../../state/index.ts';
+import type { TypeInformation } from '../../types/index.ts';
+import { addOperator, exchanged, type JobBuilder, originOf, typeOf } from '../job-builder.ts';
+import { fieldType } from '../key-field.ts';
 import {
   asProcessFunction,
   type FunctionObject,
@@ -55,11 +44,14 @@ import {
   type RichFilterFunction,
   type RichFlatMapFunction,
   type RichMapFunction,
-} from './rich-function.ts';
-import type { WatermarkStrategy } from './watermark-strategy.ts';
+} from '../rich-function.ts';
+import type { WatermarkStrategy } from '../watermark-strategy.ts';
+import { ConnectedStreams, KeyedConnectedStreams } from './connected-streams.ts';
+import { DataStreamSink } from './data-stream-sink.ts';
+import { WindowedStream } from './windowed-stream.ts';
 
 /** How the operator of a call is made: `kind` and name for plans, a factory, the type of its results. */
-interface Transformation<R> {
+export interface Transformation<R> {
   readonly kind: string;
   readonly name: string;
   readonly create: () => unknown;
@@ -368,211 +360,8 @@ export class KeyedStream<T, K> extends DataStream<T> {
   }
 }
 
-/** The records of each key in windows. The functions see the contents of one key and window. */
-export class WindowedStream<T, K> {
-  readonly #stream: KeyedStream<T, K>;
-  readonly #assigner: WindowAssigner<T>;
-  #trigger: Trigger<T> | undefined;
-  #allowedLatenessMs = 0;
-  #lateTag: OutputTag<T> | undefined;
-
-  constructor(stream: KeyedStream<T, K>, assigner: WindowAssigner<T>) {
-    this.#stream = stream;
-    this.#assigner = assigner;
-  }
-
-  /** When windows are evaluated, instead of the assigner's way. */
-  trigger(trigger: Trigger<T>): this {
-    this.#trigger = trigger;
-    return this;
-  }
-
-  /** How long after its end a window still takes records (and is evaluated again). */
-  allowedLateness(lateness: Duration): this {
-    this.#allowedLatenessMs = durationMs(lateness, 'allowedLateness');
-    return this;
-  }
-
-  /** Records that come too late go to this side output of the result; otherwise they are counted and dropped. */
-  sideOutputLateData(tag: OutputTag<T>): this {
-    this.#lateTag = tag;
-    return this;
-  }
-
-  /** One value for each window: its records reduced as they come; `fn` may make results of it, with the window. */
-  reduce(reduce: ReduceFunction<T>): SingleOutputStreamOperator<T>;
-  reduce<R>(
-    reduce: ReduceFunction<T>,
-    fn: FunctionOrFactory<ProcessWindowFunction<T, R, K, TimeWindow>>,
-    type?: TypeInformation<R>,
-  ): SingleOutputStreamOperator<R>;
-  reduce<R>(
-    reduce: ReduceFunction<T>,
-    fn?: FunctionOrFactory<ProcessWindowFunction<T, R, K, TimeWindow>>,
-    type?: TypeInformation<R>,
-  ): SingleOutputStreamOperator<R> | SingleOutputStreamOperator<T> {
-    const contents = { kind: 'reduce', reduce, type: this.#stream.getType() } as const;
-    if (fn === undefined) return this.#add<unknown, T, T>(contents, undefined, this.#stream.getType());
-    return this.#add<unknown, T, R>(contents, { kind: 'process', fn }, type);
-  }
-
-  /** One accumulator for each window; `fn` may make results of its result, with the window. */
-  aggregate<Acc, R>(
-    aggregate: AggregateFunction<T, Acc, R>,
-    types?: WindowTypes<Acc, R>,
-  ): SingleOutputStreamOperator<R>;
-  aggregate<Acc, V, R>(
-    aggregate: AggregateFunction<T, Acc, V>,
-    fn: FunctionOrFactory<ProcessWindowFunction<V, R, K, TimeWindow>>,
-    types?: WindowTypes<Acc, R>,
-  ): SingleOutputStreamOperator<R>;
-  aggregate<Acc, V, R>(
-    aggregate: AggregateFunction<T, Acc, V>,
-    fnOrTypes?: FunctionOrFactory<ProcessWindowFunction<V, R, K, TimeWindow>> | WindowTypes<Acc, R>,
-    typesAfterFn?: WindowTypes<Acc, R>,
-  ): SingleOutputStreamOperator<R> {
-    const isFn = typeof fnOrTypes === 'function' || (fnOrTypes !== undefined && 'process' in fnOrTypes);
-    const types = isFn ? typesAfterFn : (fnOrTypes as WindowTypes<Acc, R> | undefined);
-    const fn = isFn
-      ? (fnOrTypes as FunctionOrFactory<ProcessWindowFunction<V, R, K, TimeWindow>>)
-      : undefined;
-    const contents = { kind: 'aggregate', aggregate, accumulatorType: types?.accumulator } as const;
-    return this.#add<Acc, V, R>(
-      contents,
-      fn === undefined ? undefined : { kind: 'process', fn },
-      types?.result,
-    );
-  }
-
-  /** All records of the window at once. They are kept until then: reduce or aggregate where that is possible. */
-  process<R>(
-    fn: FunctionOrFactory<ProcessWindowFunction<T, R, K, TimeWindow>>,
-    type?: TypeInformation<R>,
-  ): SingleOutputStreamOperator<R> {
-    return this.#add<unknown, T, R>(
-      { kind: 'elements', type: this.#stream.getType() },
-      { kind: 'process', fn },
-      type,
-    );
-  }
-
-  #add<Acc, V, R>(
-    contents: WindowContentsSpec<T, Acc, V>,
-    evaluation: WindowEvaluation<K, V, R> | undefined,
-    type: TypeInformation<R> | undefined,
-  ): SingleOutputStreamOperator<R> {
-    const options = {
-      assigner: this.#assigner,
-      trigger: this.#trigger,
-      allowedLatenessMs: this.#allowedLatenessMs,
-      lateTag: this.#lateTag,
-      contents,
-      evaluation,
-    };
-    const create = (): unknown => new WindowOperator<K, T, Acc, V, R>(options);
-    return this.#stream.addKeyed({ kind: 'window', name: 'Window', create, type });
-  }
-}
-
-/** What `aggregate` keeps and what it gives, described. */
-export interface WindowTypes<Acc, R> {
-  readonly accumulator?: TypeInformation<Acc>;
-  readonly result?: TypeInformation<R>;
-}
-
-/** Two streams that share an operator without keys. */
-export class ConnectedStreams<A, B> {
-  readonly #first: DataStream<A>;
-  readonly #second: DataStream<B>;
-
-  constructor(first: DataStream<A>, second: DataStream<B>) {
-    this.#first = first;
-    this.#second = second;
-  }
-
-  /** Keys for both, of one type. */
-  keyBy<K>(
-    first: KeySelector<A, K>,
-    second: KeySelector<B, NoInfer<K>>,
-    type?: TypeInformation<K>,
-  ): KeyedConnectedStreams<A, B, K> {
-    return new KeyedConnectedStreams(this.#first.keyBy(first, type), this.#second.keyBy(second, type));
-  }
-
-  map<R>(
-    first: MapFunction<A, R>,
-    second: MapFunction<B, R>,
-    type?: TypeInformation<R>,
-  ): SingleOutputStreamOperator<R> {
-    return this.#add('co-map', 'Co-Map', coMapFunction(first, second), type);
-  }
-
-  flatMap<R>(
-    first: FlatMapFunction<A, R>,
-    second: FlatMapFunction<B, R>,
-    type?: TypeInformation<R>,
-  ): SingleOutputStreamOperator<R> {
-    return this.#add('co-flat-map', 'Co-Flat Map', coFlatMapFunction(first, second), type);
-  }
-
-  process<R>(
-    fn: FunctionOrFactory<CoProcessFunction<A, B, R>>,
-    type?: TypeInformation<R>,
-  ): SingleOutputStreamOperator<R> {
-    return this.#add('co-process', 'Co-Process', fn, type);
-  }
-
-  #add<R>(
-    kind: string,
-    name: string,
-    fn: FunctionOrFactory<CoProcessFunction<A, B, R>>,
-    type: TypeInformation<R> | undefined,
-  ): SingleOutputStreamOperator<R> {
-    const create = (): unknown => new CoProcessOperator(fn);
-    return transform(this.#first.job, [this.#first.origins, this.#second.origins], {
-      kind,
-      name,
-      create,
-      type,
-    });
-  }
-}
-
-/** Two streams with keys of one type: their operator sees the same state for the same key. */
-export class KeyedConnectedStreams<A, B, K> {
-  readonly #first: KeyedStream<A, K>;
-  readonly #second: KeyedStream<B, K>;
-
-  /** Throws INVALID_ARGUMENT if the keys are described as different types. */
-  constructor(first: KeyedStream<A, K>, second: KeyedStream<B, K>) {
-    const [one, other] = [first, second].map(({ keyType }) =>
-      JSON.stringify(keyType?.description ?? 'undescribed'),
-    );
-    if (one !== other) {
-      throw new MillraceError(
-        'INVALID_ARGUMENT',
-        `the keys of connected streams must be of one type, found ${one} and ${other}: the same key would have two states`,
-      );
-    }
-    this.#first = first;
-    this.#second = second;
-  }
-
-  process<R>(
-    fn: FunctionOrFactory<KeyedCoProcessFunction<K, A, B, R>>,
-    type?: TypeInformation<R>,
-  ): SingleOutputStreamOperator<R> {
-    return transform(this.#first.job, [this.#first.origins, this.#second.origins], {
-      kind: 'keyed-co-process',
-      name: 'Keyed Co-Process',
-      create: () => new KeyedCoProcessOperator(fn),
-      type,
-      keyed: { selectors: [this.#first.selector, this.#second.selector], type: this.#first.keyType },
-    });
-  }
-}
-
-function transform<R>(
+/** Adds an operator to the job: the one way in which all streams grow. */
+export function transform<R>(
   job: JobBuilder,
   inputs: readonly (readonly StreamOrigin[])[],
   { kind, name, create, type, keyed }: Transformation<R>,
