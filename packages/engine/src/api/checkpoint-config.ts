@@ -33,6 +33,10 @@ import { type CheckpointingMode, ExternalizedCheckpointCleanup } from './checkpo
 /** What `setFailOnCheckpointingErrors(false)` tolerates: any number. */
 const UNLIMITED_FAILURES = 0x7fffffff;
 
+/**
+ * How checkpoints are taken, with Flink's setters. What they set is what the configuration keys
+ * `execution.checkpointing.*` set.
+ */
 export class CheckpointConfig {
   /** As in Java, where the constants are a member of this class. */
   static readonly ExternalizedCheckpointCleanup = ExternalizedCheckpointCleanup;
@@ -71,14 +75,17 @@ export class CheckpointConfig {
     this.#configuration.unset(CHECKPOINTING_INTERVAL);
   }
 
+  /** Exactly-once, unless at-least-once was set. */
   getCheckpointingMode(): CheckpointingMode {
     return this.#configuration.get(CHECKPOINTING_MODE);
   }
 
+  /** Whether a record may change state twice after a failure (at-least-once) or not (exactly-once, the default). */
   setCheckpointingMode(mode: CheckpointingMode): void {
     setChecked(this.#configuration, CHECKPOINTING_MODE, mode, 'setCheckpointingMode');
   }
 
+  /** Flink 2's name of `getCheckpointingMode`. */
   getCheckpointingConsistencyMode(): CheckpointingMode {
     return this.getCheckpointingMode();
   }
@@ -88,6 +95,7 @@ export class CheckpointConfig {
     setChecked(this.#configuration, CHECKPOINTING_MODE, mode, 'setCheckpointingConsistencyMode');
   }
 
+  /** Milliseconds after which a checkpoint that is not complete is given up. */
   getCheckpointTimeout(): number {
     return this.#configuration.get(CHECKPOINTING_TIMEOUT);
   }
@@ -97,6 +105,7 @@ export class CheckpointConfig {
     setDuration(this.#configuration, CHECKPOINTING_TIMEOUT, timeout, 'setCheckpointTimeout');
   }
 
+  /** Milliseconds between the end of a checkpoint and the start of the next. */
   getMinPauseBetweenCheckpoints(): number {
     return this.#configuration.get(CHECKPOINTING_MIN_PAUSE);
   }
@@ -106,6 +115,7 @@ export class CheckpointConfig {
     setDuration(this.#configuration, CHECKPOINTING_MIN_PAUSE, pause, 'setMinPauseBetweenCheckpoints');
   }
 
+  /** How many checkpoints may be under way at a time. */
   getMaxConcurrentCheckpoints(): number {
     return this.#configuration.get(CHECKPOINTING_MAX_CONCURRENT);
   }
@@ -115,6 +125,7 @@ export class CheckpointConfig {
     setChecked(this.#configuration, CHECKPOINTING_MAX_CONCURRENT, count, 'setMaxConcurrentCheckpoints');
   }
 
+  /** How many checkpoints in a row may fail before the job fails. */
   getTolerableCheckpointFailureNumber(): number {
     return this.#configuration.get(CHECKPOINTING_TOLERABLE_FAILURES);
   }
@@ -129,6 +140,7 @@ export class CheckpointConfig {
     );
   }
 
+  /** True if the first failed checkpoint fails the job. */
   isFailOnCheckpointingErrors(): boolean {
     return this.getTolerableCheckpointFailureNumber() === 0;
   }
@@ -139,14 +151,17 @@ export class CheckpointConfig {
     this.#configuration.set(CHECKPOINTING_TOLERABLE_FAILURES, count);
   }
 
+  /** True if checkpoints are kept when the job is cancelled. */
   isExternalizedCheckpointsEnabled(): boolean {
     return this.getExternalizedCheckpointCleanup() !== 'NO_EXTERNALIZED_CHECKPOINTS';
   }
 
+  /** What becomes of the checkpoints of a job that is cancelled. */
   getExternalizedCheckpointCleanup(): ExternalizedCheckpointCleanup {
     return this.#configuration.get(CHECKPOINTING_RETENTION);
   }
 
+  /** Flink 2's name of `getExternalizedCheckpointCleanup`. */
   getExternalizedCheckpointRetention(): ExternalizedCheckpointCleanup {
     return this.getExternalizedCheckpointCleanup();
   }
@@ -172,6 +187,7 @@ export class CheckpointConfig {
     else setCheckpointDirectory(this.#configuration, String(storage), 'setCheckpointStorage');
   }
 
+  /** See `setPreferCheckpointForRecovery`. */
   isPreferCheckpointForRecovery(): boolean {
     return this.#configuration.get(PREFER_CHECKPOINT_FOR_RECOVERY);
   }
@@ -184,6 +200,7 @@ export class CheckpointConfig {
     setChecked(this.#configuration, PREFER_CHECKPOINT_FOR_RECOVERY, prefer, 'setPreferCheckpointForRecovery');
   }
 
+  /** See `enableUnalignedCheckpoints`. */
   isUnalignedCheckpointsEnabled(): boolean {
     return this.#configuration.get(UNALIGNED_ENABLED);
   }
@@ -193,6 +210,7 @@ export class CheckpointConfig {
     setChecked(this.#configuration, UNALIGNED_ENABLED, enabled, 'enableUnalignedCheckpoints');
   }
 
+  /** Milliseconds; see `setAlignedCheckpointTimeout`. */
   getAlignedCheckpointTimeout(): number {
     return this.#configuration.get(ALIGNED_CHECKPOINT_TIMEOUT);
   }
@@ -207,6 +225,7 @@ export class CheckpointConfig {
     setDuration(this.#configuration, ALIGNED_CHECKPOINT_TIMEOUT, timeout, 'setAlignmentTimeout');
   }
 
+  /** See `setForceUnalignedCheckpoints`. */
   isForceUnalignedCheckpoints(): boolean {
     return this.#configuration.get(FORCE_UNALIGNED);
   }
@@ -216,6 +235,7 @@ export class CheckpointConfig {
     setChecked(this.#configuration, FORCE_UNALIGNED, forced, 'setForceUnalignedCheckpoints');
   }
 
+  /** See `enableUnalignedCheckpointsInterruptibleTimers`. */
   isUnalignedCheckpointsInterruptibleTimersEnabled(): boolean {
     return this.#configuration.get(UNALIGNED_INTERRUPTIBLE_TIMERS);
   }
@@ -226,6 +246,7 @@ export class CheckpointConfig {
     setChecked(this.#configuration, UNALIGNED_INTERRUPTIBLE_TIMERS, enabled, setter);
   }
 
+  /** The number set by `setMaxSubtasksPerChannelStateFile`. */
   getMaxSubtasksPerChannelStateFile(): number {
     return this.#configuration.get(MAX_SUBTASKS_PER_CHANNEL_STATE_FILE);
   }
@@ -251,6 +272,7 @@ export class CheckpointConfig {
     setDuration(this.#configuration, CHECKPOINTING_INTERVAL_DURING_BACKLOG, interval, setter);
   }
 
+  /** The id set by `setCheckpointIdOfIgnoredInFlightData`. */
   getCheckpointIdOfIgnoredInFlightData(): number {
     return this.#configuration.get(RESTORE_WITHOUT_CHANNEL_STATE);
   }
@@ -261,6 +283,7 @@ export class CheckpointConfig {
     setChecked(this.#configuration, RESTORE_WITHOUT_CHANNEL_STATE, checkpointId, setter);
   }
 
+  /** See `enableApproximateLocalRecovery`. */
   isApproximateLocalRecoveryEnabled(): boolean {
     return this.#configuration.get(APPROXIMATE_LOCAL_RECOVERY);
   }

@@ -10,6 +10,7 @@ import { setChecked } from './checked-setting.ts';
 
 /** Something that `setCheckpointStorage` takes. */
 export interface CheckpointStorageChoice {
+  /** Writes the choice into a configuration. Called by `setCheckpointStorage`. */
   applyTo(configuration: Configuration): void;
 }
 

@@ -30,6 +30,8 @@ import {
   RESTORE_FALLBACK,
   RESTORE_IGNORE_UNCLAIMED,
   RESTORE_PATH,
+  RUN_MAX_DURATION,
+  RUN_MAX_RECORDS,
   SAVEPOINT_DIR,
   STATE_BACKEND,
   TASK_SLOTS,
@@ -52,7 +54,7 @@ export interface CheckpointingOptions {
   readonly storage?: 'jobmanager' | 'filesystem';
   /** URI or absolute path. */
   readonly dir?: string;
-  /** No effect yet. */
+  /** Where savepoints go that name no directory: URI or absolute path. */
   readonly savepointDir?: string;
 }
 
@@ -68,6 +70,18 @@ export interface RestoreOptions {
   readonly fallback?: 'fail' | 'newest-intact';
 }
 
+/** Where an endless job ends: its sources are taken to have no more records, windows are evaluated, the job finishes. */
+export interface RunOptions {
+  /** Of each source, over restarts; the job's first records, always the same number. */
+  readonly maxRecords?: number;
+  /** From the start of the job, restarts included. */
+  readonly maxDuration?: Duration;
+}
+
+/**
+ * All settings of a job in one object: each property stands for one configuration key. What is absent stays as it is.
+ * Durations are milliseconds or texts such as '10 s'.
+ */
 export interface ExecutionOptions {
   readonly jobName?: string;
   readonly parallelism?: number;
@@ -81,6 +95,7 @@ export interface ExecutionOptions {
   readonly restartStrategy?: RestartStrategyConfiguration;
   readonly checkpointing?: CheckpointingOptions;
   readonly restore?: RestoreOptions;
+  readonly run?: RunOptions;
   /** Values by configuration key, current or old, dotted or nested. */
   readonly configuration?: Configuration | Readonly<Record<string, unknown>>;
 }
@@ -109,7 +124,9 @@ const RESTORE: OptionsOf<RestoreOptions> = {
   fallback: RESTORE_FALLBACK,
 };
 
-type Special = 'stateBackend' | 'restartStrategy' | 'checkpointing' | 'restore' | 'configuration';
+const RUN: OptionsOf<RunOptions> = { maxRecords: RUN_MAX_RECORDS, maxDuration: RUN_MAX_DURATION };
+
+type Special = 'stateBackend' | 'restartStrategy' | 'checkpointing' | 'restore' | 'run' | 'configuration';
 
 const TOP: OptionsOf<Omit<ExecutionOptions, Special>> = {
   jobName: JOB_NAME,
@@ -127,6 +144,7 @@ const SPECIAL: readonly Special[] = [
   'restartStrategy',
   'checkpointing',
   'restore',
+  'run',
   'configuration',
 ];
 
@@ -136,11 +154,20 @@ const SPECIAL: readonly Special[] = [
  */
 export function applyOptions(configuration: Configuration, options: ExecutionOptions): void {
   const changes = new Configuration();
-  const { stateBackend, restartStrategy, checkpointing, restore, configuration: byKey, ...others } = options;
+  const {
+    stateBackend,
+    restartStrategy,
+    checkpointing,
+    restore,
+    run,
+    configuration: byKey,
+    ...others
+  } = options;
   if (byKey !== undefined) changes.addAll(byKey instanceof Configuration ? byKey : Configuration.from(byKey));
   write(changes, others, TOP, '', SPECIAL);
   write(changes, checkpointing ?? {}, CHECKPOINTING, 'checkpointing.', []);
   write(changes, restore ?? {}, RESTORE, 'restore.', []);
+  write(changes, run ?? {}, RUN, 'run.', []);
   if (typeof stateBackend === 'object') stateBackend.applyTo(changes);
   else if (stateBackend !== undefined)
     write(changes, { stateBackend }, { stateBackend: STATE_BACKEND }, '', []);

@@ -43,6 +43,9 @@ import {
   RESTORE_FALLBACK,
   RESTORE_IGNORE_UNCLAIMED,
   RESTORE_PATH,
+  RUN_MAX_DURATION,
+  RUN_MAX_RECORDS,
+  SAVEPOINT_DIR,
   SEGMENT_SIZE,
   SEGMENTS_PER_CHANNEL,
   STATE_BACKEND,
@@ -79,6 +82,11 @@ export interface ExecutionSettings {
   readonly autoWatermarkIntervalMs: number;
   readonly bufferTimeoutMs: number;
   readonly cancellationTimeoutMs: number;
+  /** Where savepoints go that name no directory. */
+  readonly savepointDirectory: string | undefined;
+  /** Each source ends after so many records, and after so much time. */
+  readonly maxRecords: number | undefined;
+  readonly maxDurationMs: number | undefined;
   readonly segmentSizeBytes: number;
   readonly segmentsPerChannel: number;
   /** Sentences to log when the job starts. */
@@ -112,6 +120,9 @@ export function resolveSettings(configuration: Configuration): ExecutionSettings
     autoWatermarkIntervalMs: get(AUTO_WATERMARK_INTERVAL),
     bufferTimeoutMs: get(BUFFER_TIMEOUT),
     cancellationTimeoutMs: get(CANCELLATION_TIMEOUT),
+    savepointDirectory: get(SAVEPOINT_DIR),
+    maxRecords: get(RUN_MAX_RECORDS),
+    maxDurationMs: get(RUN_MAX_DURATION),
     segmentSizeBytes: get(SEGMENT_SIZE),
     segmentsPerChannel: get(SEGMENTS_PER_CHANNEL),
     warnings: warningsOf(configuration),

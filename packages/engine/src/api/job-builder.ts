@@ -3,15 +3,25 @@ import type { Configuration } from '../base/index.ts';
 import type { StreamGraph, StreamNode, StreamNodeSpec, StreamOrigin } from '../graph/index.ts';
 import type { Partitioning } from '../runtime/index.ts';
 import type { TypeInformation } from '../types/index.ts';
-import type { Deliver, JobClient } from './job-executor.ts';
+import type { JobClient } from './job-executor.ts';
+
+/** Takes what one collect sink of the job delivers. */
+export interface ResultReceiver {
+  /** In the order of delivery. */
+  accept(batches: readonly unknown[]): void;
+  /** Once, when the job is started; rejects if it cannot be. */
+  follow(client: Promise<JobClient>): void;
+}
 
 /** The environment, as streams see it. */
 export interface JobBuilder {
   /** Of the job that is being written. */
   readonly graph: StreamGraph;
   readonly configuration: Configuration;
-  /** Executes the job; what its collect sinks deliver goes to `deliver`. */
-  start(jobName: string | undefined, deliver: Deliver): Promise<JobClient>;
+  /** What is delivered on the channel while the job runs goes to `receiver`. */
+  collect(channelId: string, receiver: ResultReceiver): void;
+  /** Executes the job. */
+  start(jobName: string | undefined): Promise<JobClient>;
 }
 
 /** Adds an operator. Its factory is tried once, so that a function of the wrong kind is refused where it is given. */
@@ -25,13 +35,14 @@ export function originOf(node: StreamNode): StreamOrigin {
   return { node, sideTag: undefined, partitioning: undefined, key: undefined, sideType: undefined };
 }
 
-/** The same streams with another exchange. */
+/** The same streams with another exchange; `key` for `hash` and `custom`, `partitioner` for `custom`. */
 export function exchanged(
   origins: readonly StreamOrigin[],
   partitioning: Partitioning,
   key?: StreamOrigin['key'],
+  partitioner?: StreamOrigin['partitioner'],
 ): StreamOrigin[] {
-  return origins.map((origin) => ({ ...origin, partitioning, key }));
+  return origins.map((origin) => ({ ...origin, partitioning, key, partitioner }));
 }
 
 /** The type of the records of all `origins`; undefined if one is undescribed or they differ. */

@@ -25,15 +25,51 @@ export interface JobExecutor {
 export interface JobClient {
   readonly jobId: string;
   readonly jobName: string;
+  /** What the job does at this moment. */
   getJobStatus(): JobStatus;
   /** Resolves when the job has finished; rejects with what it failed of, or JOB_CANCELLED. */
   getJobExecutionResult(): Promise<JobExecutionResult>;
   /** Resolves when all tasks have ended. What happens to the checkpoints: `setExternalizedCheckpointRetention`. */
   cancel(): Promise<void>;
-  /** Takes a checkpoint now. Rejects if it does not complete. */
+  /**
+   * Ends the job well: sources read no more, a last checkpoint is taken and committed, the job is FINISHED. The checkpoint
+   * is kept, so that the job goes on from it when it is started with `latest`, or with its `path`. With `drain` event time
+   * ends first: windows are evaluated and timers fire, for a job that is not to go on. Resolves after the end. Rejects with
+   * JOB_NOT_RUNNING, or with STOP_FAILED, and then the job goes on.
+   */
+  stop(options?: { readonly drain?: boolean }): Promise<StopResult>;
+  /**
+   * As `stop`, with a savepoint in `directory` (default: `execution.checkpointing.savepoint-dir`), which is what `latest`
+   * then means. Resolves to the savepoint's path.
+   */
+  stopWithSavepoint(directory?: string, options?: { readonly drain?: boolean }): Promise<string>;
+  /** Takes a checkpoint now. Rejects with CHECKPOINT_FAILED if it does not complete. */
   triggerCheckpoint(): Promise<CheckpointSummary>;
+  /**
+   * Takes a savepoint in `directory` (default: `execution.checkpointing.savepoint-dir`); the job goes on. Resolves to its
+   * path. Rejects with CHECKPOINT_FAILED, with CONFIG_INVALID without a directory.
+   */
+  triggerSavepoint(directory?: string): Promise<string>;
+  /** How far the sources have come, one entry for each. */
+  progress(): SourceProgress[];
   /** The numbers of docs/reference/metrics.md, by scope. */
   metrics(): JobMetrics;
+}
+
+/** What a job was stopped with. */
+export interface StopResult {
+  /** Directory of the last checkpoint; undefined: there is none to go on from (drained, or kept in memory). */
+  readonly path: string | undefined;
+}
+
+/** How far a source has come. */
+export interface SourceProgress {
+  readonly source: string;
+  /** Read so far, also before restarts and restores; an iterable and a hybrid source count from the last of them. */
+  readonly done: number;
+  /** All there is; undefined if the source is endless or does not know. */
+  readonly total: number | undefined;
+  readonly unit: 'records' | 'bytes';
 }
 
 /** Metrics at one moment. */

@@ -127,6 +127,8 @@ export class LocalExecutor implements JobExecutor {
         autoWatermarkIntervalMs: settings.autoWatermarkIntervalMs,
         bufferTimeoutMs: settings.bufferTimeoutMs,
         cancellationTimeoutMs: settings.cancellationTimeoutMs,
+        maxRecords: settings.maxRecords,
+        maxDurationMs: settings.maxDurationMs,
         storage,
         startsFromLatest: settings.restore.path === 'latest',
         existing,
@@ -139,7 +141,13 @@ export class LocalExecutor implements JobExecutor {
       await storage.close();
       throw error;
     }
-    return new LocalJobClient(jobId, graph, master, master.run());
+    return new LocalJobClient({
+      jobId,
+      graph,
+      master,
+      end: master.run(),
+      savepointDirectory: settings.savepointDirectory,
+    });
   }
 
   private async findInitial(graph: JobGraph, settings: ExecutionSettings): Promise<InitialState> {
@@ -252,7 +260,11 @@ function finishedElsewhere(graph: JobGraph): JobClient {
       lastCheckpoint: undefined,
     }),
     cancel: async () => {},
+    stop: async () => unavailable(),
+    stopWithSavepoint: async () => unavailable(),
     triggerCheckpoint: async () => unavailable(),
+    triggerSavepoint: async () => unavailable(),
+    progress: () => [],
     metrics: () => ({ job: {}, tasks: [] }),
   };
 }

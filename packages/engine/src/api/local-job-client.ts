@@ -1,8 +1,24 @@
 /** A job of the local executor as its user sees it. */
-import { MillraceError } from '../base/index.ts';
+import { MillraceError, SAVEPOINT_DIR } from '../base/index.ts';
 import type { CheckpointSummary, JobEndReport, JobMaster, JobStatus } from '../coordinator/index.ts';
 import type { JobGraph, TaskMetrics } from '../runtime/index.ts';
-import type { JobClient, JobExecutionResult, JobMetrics } from './job-executor.ts';
+import type {
+  JobClient,
+  JobExecutionResult,
+  JobMetrics,
+  SourceProgress,
+  StopResult,
+} from './job-executor.ts';
+
+export interface LocalJob {
+  readonly jobId: string;
+  readonly graph: JobGraph;
+  readonly master: JobMaster;
+  /** What `master.run()` returned. */
+  readonly end: Promise<JobEndReport>;
+  /** Of savepoints that name none. */
+  readonly savepointDirectory: string | undefined;
+}
 
 export class LocalJobClient implements JobClient {
   readonly jobId: string;
@@ -10,14 +26,15 @@ export class LocalJobClient implements JobClient {
   private readonly graph: JobGraph;
   private readonly master: JobMaster;
   private readonly end: Promise<JobEndReport>;
+  private readonly savepointDirectory: string | undefined;
 
-  /** `end` is what `master.run()` returned. */
-  constructor(jobId: string, graph: JobGraph, master: JobMaster, end: Promise<JobEndReport>) {
+  constructor({ jobId, graph, master, end, savepointDirectory }: LocalJob) {
     this.jobId = jobId;
     this.jobName = graph.jobName;
     this.graph = graph;
     this.master = master;
     this.end = end;
+    this.savepointDirectory = savepointDirectory;
   }
 
   getJobStatus(): JobStatus {
@@ -47,12 +64,63 @@ export class LocalJobClient implements JobClient {
     await this.end;
   }
 
-  async triggerCheckpoint(): Promise<CheckpointSummary> {
-    const answer = await this.master.requestCheckpoint('checkpoint');
+  async stop({ drain = false }: { readonly drain?: boolean } = {}): Promise<StopResult> {
+    const snapshot = await this.master.stop({ drain, savepointDirectory: undefined });
+    return { path: snapshot?.directory };
+  }
+
+  async stopWithSavepoint(
+    directory?: string,
+    { drain = false }: { readonly drain?: boolean } = {},
+  ): Promise<string> {
+    const savepointDirectory = this.savepointTarget(directory);
+    const snapshot = await this.master.stop({ drain, savepointDirectory });
+    return snapshot!.directory!;
+  }
+
+  triggerCheckpoint(): Promise<CheckpointSummary> {
+    return this.take('checkpoint', undefined);
+  }
+
+  async triggerSavepoint(directory?: string): Promise<string> {
+    const summary = await this.take('savepoint', this.savepointTarget(directory));
+    return summary.path!;
+  }
+
+  progress(): SourceProgress[] {
+    const sources = this.graph.vertices.filter(({ source }) => source !== undefined);
+    return sources.map((vertex) => {
+      const readers = this.master
+        .metrics()
+        .flatMap(({ task, sourceProgress }) => (task.vertex === vertex.index && sourceProgress) || []);
+      return {
+        source: vertex.operators[0]!.name,
+        done: readers.reduce((sum, { done }) => sum + done, 0),
+        total: readers.find(({ total }) => total !== undefined)?.total,
+        unit: readers[0]?.unit ?? 'records',
+      };
+    });
+  }
+
+  private async take(
+    kind: 'checkpoint' | 'savepoint',
+    directory: string | undefined,
+  ): Promise<CheckpointSummary> {
+    const answer = await this.master.requestCheckpoint(kind, directory);
     if (answer.type === 'completed') return this.master.statistics.summaryOf(answer.checkpointId)!;
     throw new MillraceError(
       'CHECKPOINT_FAILED',
-      `The checkpoint of job '${this.jobName}' that was asked for did not complete: ${answer.message}`,
+      `The ${kind} of job '${this.jobName}' that was asked for did not complete: ${answer.message}`,
+    );
+  }
+
+  private savepointTarget(directory: string | undefined): string {
+    const target = directory ?? this.savepointDirectory;
+    if (target !== undefined) return target;
+    throw new MillraceError(
+      'CONFIG_INVALID',
+      `A savepoint of job '${this.jobName}' needs a directory: give one, or set "${SAVEPOINT_DIR.key}".`,
+      { details: { key: SAVEPOINT_DIR.key } },
     );
   }
 
@@ -79,12 +147,6 @@ export class LocalJobClient implements JobClient {
   }
 
   private taskValues(metrics: TaskMetrics): JobMetrics['tasks'][number] {
-    const operators: Record<string, Record<string, number>> = {};
-    for (const [name, value] of Object.entries(metrics.operators)) {
-      const dot = name.lastIndexOf('.');
-      const operator = name.slice(0, dot);
-      operators[operator] = { ...operators[operator], [name.slice(dot + 1)]: value };
-    }
     return {
       vertex: this.graph.vertices[metrics.task.vertex]!.name,
       subtaskIndex: metrics.task.subtask,
@@ -98,7 +160,7 @@ export class LocalJobClient implements JobClient {
         stateEntries: metrics.stateEntries,
         stateSizeBytes: metrics.stateSizeBytes,
       },
-      operators,
+      operators: metrics.operators,
     };
   }
 }

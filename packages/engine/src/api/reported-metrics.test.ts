@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { METRICS, type MetricScope } from '../base/index.ts';
 import { CollectSink } from '../connectors/index.ts';
-import { TumblingEventTimeWindows } from '../operators/index.ts';
+import { ProcessFunction, TumblingEventTimeWindows } from '../operators/index.ts';
 import { Types } from '../types/index.ts';
 import { StreamExecutionEnvironment } from './stream-execution-environment.ts';
 import { WatermarkStrategy } from './watermark-strategy.ts';
@@ -33,4 +33,21 @@ it('a job reports the metrics of the registry, and no others', async () => {
     for (const name of Object.values(operators).flatMap(Object.keys))
       assert.ok(namesOf('operator').includes(name), name);
   }
+});
+
+it('a job reports the metrics of its functions, by operator and name', async () => {
+  class Measured extends ProcessFunction<number, number> {
+    override processElement(value: number): void {
+      const metrics = this.getRuntimeContext().getMetricGroup();
+      metrics.counter('seen').inc();
+      metrics.addGroup('sizes').histogram('value').update(value);
+    }
+  }
+  const env = StreamExecutionEnvironment.getExecutionEnvironment({ host: 'inline' });
+  env.fromSequence(1, 10).process(Measured).name('in.out').print();
+  const client = await env.executeAsync('metrics');
+  await client.getJobExecutionResult();
+  const [task] = client.metrics().tasks;
+  assert.equal(task!.operators['in.out']!['seen'], 10);
+  assert.equal(task!.operators['in.out']!['sizes.value_max'], 10);
 });

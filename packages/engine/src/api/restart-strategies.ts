@@ -22,6 +22,10 @@ export interface RestartStrategyConfiguration {
   applyTo(configuration: Configuration): void;
 }
 
+/**
+ * What happens when a job fails. By default, with checkpoints, it is started again for ever, with pauses that grow;
+ * without checkpoints it is not started again.
+ */
 export const RestartStrategies = {
   /** The first failure ends the job. */
   noRestart(): RestartStrategyConfiguration {

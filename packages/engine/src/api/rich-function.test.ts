@@ -72,6 +72,16 @@ describe('a map, filter or flatMap object', () => {
       return true;
     });
   });
+
+  it('may serve two calls, and may have methods of any name', async () => {
+    const both = {
+      map: (value: number): number => both.processElement(value),
+      filter: (value: number) => value > 2,
+      processElement: (value: number) => value + 1,
+    };
+    const results = await environment().fromElements(1, 2).map(both).filter(both).executeAndCollect();
+    assert.deepEqual(results, [3]);
+  });
 });
 
 describe('a map object that answers with a promise', () => {

@@ -4,50 +4,57 @@
  */
 import { MillraceError } from '../base/index.ts';
 import {
-  assertSynchronous,
+  adaptFunction,
   type Collector,
   type FlatMapFunction,
   type FunctionOrFactory,
+  type FunctionShape,
   type ProcessFunction,
   RichFunction,
 } from '../operators/index.ts';
 
+/** A MapFunction with a life: state and metrics in `open`. `DataStream.map` takes it, or its class. */
 export abstract class RichMapFunction<In, Out> extends RichFunction {
+  /** One result for each record. */
   abstract map(value: In): Out;
 }
 
+/** A FilterFunction with a life. */
 export abstract class RichFilterFunction<T> extends RichFunction {
+  /** True: the record is kept. */
   abstract filter(value: T): boolean;
 }
 
+/** A FlatMapFunction with a life. */
 export abstract class RichFlatMapFunction<In, Out> extends RichFunction {
+  /** Any number of results for each record: collected, or returned as an iterable. */
   abstract flatMap(value: In, out: Collector<Out>): Iterable<Out> | void;
 }
 
 /** A function object or its class: not a factory, which could not be told from a plain function. */
-export type FunctionObject<F extends object> = F | (new () => F);
+export type FunctionObject<F extends object> = FunctionShape<F> | (new () => FunctionShape<F>);
 
 type Method = 'map' | 'filter' | 'flatMap';
 
 type Methods = Record<Method, (value: unknown, out: Collector<unknown>) => unknown>;
-type Element = (this: Methods, value: unknown, context: unknown, out: Collector<unknown>) => unknown;
+type Element = (value: unknown, context: unknown, out: Collector<unknown>) => unknown;
 
 /** A promise is handed back: the operator refuses it, with its name. */
-const PROCESS_ELEMENT: Readonly<Record<Method, Element>> = {
-  map(value, _context, out) {
-    const result = this.map(value, out);
+const PROCESS_ELEMENT: Readonly<Record<Method, (user: Methods) => Element>> = {
+  map: (user) => (value, _context, out) => {
+    const result = user.map(value, out);
     if (result instanceof Promise) return result;
     return out.collect(result);
   },
-  filter(value, _context, out) {
-    const result = this.filter(value, out);
+  filter: (user) => (value, _context, out) => {
+    const result = user.filter(value, out);
     if (result instanceof Promise) return result;
     if (typeof result !== 'boolean')
       throw new TypeError(`filter answered ${String(result)} instead of true or false`);
     return result ? out.collect(value) : undefined;
   },
-  flatMap(value, _context, out) {
-    const result = this.flatMap(value, out);
+  flatMap: (user) => (value, _context, out) => {
+    const result = user.flatMap(value, out);
     if (result instanceof Promise) return result;
     return collectAll(result, out);
   },
@@ -58,33 +65,13 @@ export function isPlainFunction(given: unknown): given is (...parameters: never[
   return typeof given === 'function' && !isClass(given);
 }
 
-/**
- * `given` as a process function that calls its `method`. An object gets a hidden property for that, so that operators
- * copy it for each subtask like any function object. Throws INVALID_ARGUMENT if it has no such
- * method, PROMISE_NOT_EXPECTED if that is async.
- */
+/** `given` as a process function that calls its `method`. Throws INVALID_ARGUMENT, PROMISE_NOT_EXPECTED if it is async. */
 export function asProcessFunction<In, Out>(
   given: object,
   method: Method,
 ): FunctionOrFactory<ProcessFunction<In, Out>> {
-  const processElement = { value: PROCESS_ELEMENT[method], enumerable: false, configurable: true };
-  if (typeof given === 'function') {
-    const inherited = (given.prototype as Partial<Methods>)[method];
-    if (inherited !== undefined) assertSynchronous(inherited, `method ${method} of ${given.name}`);
-    const made = class extends (given as new () => object) {};
-    Object.defineProperty(made, 'name', { value: given.name });
-    Object.defineProperty(made.prototype, 'processElement', processElement);
-    return made as unknown as new () => ProcessFunction<In, Out>;
-  }
-  const own = (given as Partial<Methods> | null)?.[method];
-  if (typeof own !== 'function') {
-    throw new MillraceError(
-      'INVALID_ARGUMENT',
-      `${method}(…): expected a function, an object with a method ${method}, or its class`,
-    );
-  }
-  assertSynchronous(own, `method ${method} of ${given.constructor?.name ?? 'an object'}`);
-  return Object.defineProperty(given, 'processElement', processElement) as ProcessFunction<In, Out>;
+  const adapt = (user: object): object => ({ processElement: PROCESS_ELEMENT[method](user as Methods) });
+  return adaptFunction(given, [method], adapt) as FunctionOrFactory<ProcessFunction<In, Out>>;
 }
 
 /** Collects what a flatMap function returned, if it returned anything. */

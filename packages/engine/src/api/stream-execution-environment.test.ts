@@ -47,6 +47,10 @@ class RecordingExecutor implements JobExecutor {
       jobName,
       getJobStatus: () => 'RUNNING',
       getJobExecutionResult: () => this.end.promise.then(() => result),
+      stop: async () => ({ path: undefined }),
+      stopWithSavepoint: async () => '',
+      triggerSavepoint: async () => '',
+      progress: () => [],
       cancel: async () => {
         this.cancelled++;
         this.end.reject(new MillraceError('INVALID_ARGUMENT', 'cancelled'));
@@ -134,7 +138,7 @@ describe('a stream', () => {
       () => orders.keyBy('custmer' as 'customer'),
       /keyBy\("custmer"\): the record type Order has no field "custmer"; did you mean "customer"\?/,
     );
-    assert.throws(() => env.fromSequence(1, 2).keyBy('x' as never), /records of type long have no field "x"/);
+    assert.throws(() => env.fromSequence(1, 2).keyBy('x' as never), /records of type LONG have no field "x"/);
     const undescribed = env.fromElements({ id: 1 }).keyBy('id');
     assert.equal(undescribed.keyType, undefined);
     assert.equal(undescribed.selector({ id: 7 }), 7);
@@ -172,7 +176,7 @@ describe('a stream', () => {
     await env.executeAsync();
     assert.deepEqual(
       executor.executed[0]!.graph.edges.map(({ partitioning }) => partitioning),
-      ['rebalance', 'broadcast', 'rebalance', 'hash'],
+      ['rebalance', 'broadcast', 'shuffle', 'hash'],
     );
   });
 

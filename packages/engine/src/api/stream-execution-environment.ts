@@ -6,13 +6,21 @@ import {
   Configuration,
   DEFAULT_PARALLELISM,
   type Duration,
+  GLOBAL_JOB_PARAMETERS,
   JOB_NAME,
   MAX_PARALLELISM,
   MillraceError,
   OPERATOR_CHAINING,
   SAVEPOINT_DIR,
 } from '../base/index.ts';
-import { CollectionSource, SequenceSource } from '../connectors/index.ts';
+import {
+  AsyncIterableSource,
+  CollectionSource,
+  type IterableContext,
+  type IterableFactory,
+  type ReadableLike,
+  SequenceSource,
+} from '../connectors/index.ts';
 import { createJobGraph, describePlan, StreamGraph } from '../graph/index.ts';
 import { createNodePlatform } from '../platform/node/index.ts';
 import type { JobGraph, Source, SourceSplit, WatermarkStrategySpec } from '../runtime/index.ts';
@@ -20,9 +28,10 @@ import type { TypeInformation } from '../types/index.ts';
 import { setChecked } from './checked-setting.ts';
 import { CheckpointConfig } from './checkpoint-config.ts';
 import type { CheckpointingMode } from './checkpointing-mode.ts';
+import { ExecutionConfig } from './execution-config.ts';
 import { applyOptions, type ExecutionOptions } from './execution-options.ts';
 import { resolveSettings } from './execution-settings.ts';
-import { addOperator, type JobBuilder } from './job-builder.ts';
+import { addOperator, type JobBuilder, type ResultReceiver } from './job-builder.ts';
 import type { Deliver, JobClient, JobExecutionResult, JobExecutor } from './job-executor.ts';
 import { LocalExecutor } from './local-executor.ts';
 import type { RestartStrategyConfiguration } from './restart-strategies.ts';
@@ -35,14 +44,17 @@ const DEFAULT_JOB_NAME = 'Millrace job';
 /** One for all environments of a thread: it counts executions, by which a worker finds the job that it runs. */
 let processExecutor: JobExecutor | undefined;
 
+/** Where a job is written and started: it has the sources and the settings, and runs what was built of them. */
 export class StreamExecutionEnvironment {
   readonly #configuration: Configuration;
   readonly #executor: JobExecutor;
   readonly #checkpointConfig: CheckpointConfig;
   readonly #job: JobBuilder;
   #graph = new StreamGraph();
+  /** Of the job that is being written, by channel. */
+  #receivers = new Map<string, ResultReceiver>();
 
-  /** For hosts and tests; users call {@link StreamExecutionEnvironment.getExecutionEnvironment}. */
+  /** For hosts and tests; users call {@link StreamExecutionEnvironment.getExecutionEnvironment}. @internal */
   constructor(executor: JobExecutor, configuration = new Configuration()) {
     this.#executor = executor;
     this.#configuration = configuration;
@@ -53,7 +65,8 @@ export class StreamExecutionEnvironment {
         return currentGraph();
       },
       configuration,
-      start: (jobName, deliver) => this.#start(jobName, deliver),
+      collect: (channelId, receiver) => void this.#receivers.set(channelId, receiver),
+      start: (jobName) => this.executeAsync(jobName),
     };
   }
 
@@ -85,6 +98,12 @@ export class StreamExecutionEnvironment {
     return this;
   }
 
+  /** Settings that belong to no operator: job parameters, watermarks. */
+  getConfig(): ExecutionConfig {
+    return new ExecutionConfig(this.#configuration);
+  }
+
+  /** The settings of checkpoints, with Flink's setters. */
   getCheckpointConfig(): CheckpointConfig {
     return this.#checkpointConfig;
   }
@@ -94,6 +113,7 @@ export class StreamExecutionEnvironment {
     return this.#checkpointConfig.getCheckpointInterval();
   }
 
+  /** Exactly-once, unless at-least-once was set. */
   getCheckpointingMode(): CheckpointingMode {
     return this.#checkpointConfig.getCheckpointingMode();
   }
@@ -110,17 +130,19 @@ export class StreamExecutionEnvironment {
     return this;
   }
 
-  /** Where savepoints go that are given no directory. No effect yet. */
+  /** Where savepoints go that are given no directory. */
   setDefaultSavepointDirectory(directory: string | URL): this {
     setChecked(this.#configuration, SAVEPOINT_DIR, String(directory), 'setDefaultSavepointDirectory');
     return this;
   }
 
+  /** What happens when the job fails: see `RestartStrategies`. */
   setRestartStrategy(strategy: RestartStrategyConfiguration): this {
     strategy.applyTo(this.#configuration);
     return this;
   }
 
+  /** Subtasks of each operator that sets none itself. */
   getParallelism(): number {
     return this.#configuration.get(DEFAULT_PARALLELISM);
   }
@@ -148,6 +170,7 @@ export class StreamExecutionEnvironment {
     return this;
   }
 
+  /** False after `disableOperatorChaining`. */
   isChainingEnabled(): boolean {
     return this.#configuration.get(OPERATOR_CHAINING);
   }
@@ -183,6 +206,35 @@ export class StreamExecutionEnvironment {
     return this.#addSource(new SequenceSource(from, to), undefined, 'Sequence Source', undefined, undefined);
   }
 
+  /**
+   * What an async iterable gives: an async generator, a ReadableStream, the lines of `readline`. One subtask reads it, in
+   * order; the job ends when it ends. Given a function that makes it, each attempt to run the job opens it anew; given the
+   * iterable itself, the job cannot be restarted after a failure in the same process. `type` describes the records.
+   *
+   * Guarantee: at-most-once. After a failure the job goes on from its last checkpoint, and what the iterable had given since
+   * is lost, unless the function uses `context.position` to begin there. The log says so.
+   */
+  fromAsyncIterable<T>(
+    iterable: AsyncIterable<T> | IterableFactory<T>,
+    type?: TypeInformation<T>,
+  ): SingleOutputStreamOperator<T> {
+    const source = new AsyncIterableSource<T>(iterable, { type });
+    return this.#addSource(source, undefined, 'Iterable Source', type, 1);
+  }
+
+  /**
+   * The chunks of a Readable of Node.js, or of one that a function opens for each attempt to run the job: objects if it is
+   * in object mode, otherwise Buffers, or strings after `setEncoding`. Chunks end anywhere: for the lines of a text give
+   * `readline.createInterface({ input })` to {@link fromAsyncIterable}. Guarantee: at-most-once, as there.
+   */
+  fromReadable<T = unknown>(
+    readable: ReadableLike | ((context: IterableContext) => ReadableLike | PromiseLike<ReadableLike>),
+    type?: TypeInformation<T>,
+  ): SingleOutputStreamOperator<T> {
+    const source = new AsyncIterableSource<T>(readable as AsyncIterable<T> | IterableFactory<T>, { type });
+    return this.#addSource(source, undefined, 'Readable Source', type, 1);
+  }
+
   /** Runs the job to its end. Rejects with what it failed of. Needs a source and a sink. */
   async execute(jobName?: string): Promise<JobExecutionResult> {
     const client = await this.executeAsync(jobName);
@@ -191,7 +243,10 @@ export class StreamExecutionEnvironment {
 
   /** Starts the job. The environment is then empty: what is added belongs to the next job. */
   async executeAsync(jobName?: string): Promise<JobClient> {
-    return this.#start(jobName, undefined);
+    const receivers = this.#receivers;
+    const client = this.#start(jobName, (channelId, values) => receivers.get(channelId)?.accept(values));
+    for (const receiver of receivers.values()) receiver.follow(client);
+    return client;
   }
 
   /** The job as JSON: operators, uids, types, parallelism, exchanges. */
@@ -221,10 +276,11 @@ export class StreamExecutionEnvironment {
     return new SingleOutputStreamOperator<T>(this.#job, node);
   }
 
-  async #start(jobName: string | undefined, deliver: Deliver | undefined): Promise<JobClient> {
+  async #start(jobName: string | undefined, deliver: Deliver): Promise<JobClient> {
     const settings = resolveSettings(this.#configuration);
     const graph = this.#createJobGraph(jobName);
     this.#graph = new StreamGraph();
+    this.#receivers = new Map();
     return this.#executor.execute(graph, settings, deliver);
   }
 
@@ -233,6 +289,7 @@ export class StreamExecutionEnvironment {
       jobName: jobName ?? this.#configuration.get(JOB_NAME) ?? DEFAULT_JOB_NAME,
       parallelism: this.#configuration.get(DEFAULT_PARALLELISM),
       maxParallelism: this.#configuration.get(MAX_PARALLELISM),
+      globalJobParameters: this.#configuration.get(GLOBAL_JOB_PARAMETERS),
       chainingEnabled: this.#configuration.get(OPERATOR_CHAINING),
       hash: this.#executor.hash,
     });

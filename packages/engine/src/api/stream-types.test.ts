@@ -13,7 +13,12 @@ import {
   TumblingEventTimeWindows,
 } from '../operators/index.ts';
 import type { Sink } from '../runtime/index.ts';
-import type { AggregateFunction } from '../state/index.ts';
+import {
+  type AggregateFunction,
+  MapStateDescriptor,
+  ReducingStateDescriptor,
+  ValueStateDescriptor,
+} from '../state/index.ts';
 import { Types } from '../types/index.ts';
 import type { StreamExecutionEnvironment } from './stream-execution-environment.ts';
 import type { DataStream, KeyedStream } from './streams/data-stream.ts';
@@ -124,6 +129,38 @@ function compiled(env: StreamExecutionEnvironment, totals: Sink<Total>, texts: S
   names.union(averages);
   // @ts-expect-error the type described is not that of the results
   orders.map((order) => order.customer, Types.DOUBLE);
+  // @ts-expect-error the elements lack a field of the type
+  env.fromCollection([{ customer: 'a' }], Order);
+  // @ts-expect-error the elements are not of the type
+  env.fromCollection([1, 2], Types.STRING);
+  // @ts-expect-error the results lack a field of the type
+  orders.map((order) => ({ customer: order.customer }), Order);
+  // @ts-expect-error the results may be undefined
+  orders.map((order) => order.note, Types.STRING);
+  // @ts-expect-error not every result is a value of the enum
+  orders.map((order) => order.customer, Types.ENUM(['a', 'b']));
+  // @ts-expect-error the results lack a field of the type
+  orders.flatMap((order) => [{ customer: order.customer }], Order);
+  // @ts-expect-error the keys are not of the type
+  orders.keyBy((order) => order.customer, Types.LONG);
+  // @ts-expect-error the keys may be undefined
+  orders.keyBy((order) => order.note, Types.STRING);
+  // @ts-expect-error the values of the state are not of the type
+  new ValueStateDescriptor<number>('sum', Types.STRING);
+  // @ts-expect-error the default of the state is not of its type
+  new ValueStateDescriptor('sum', Types.STRING, 0);
+  // @ts-expect-error the function reduces numbers
+  new ReducingStateDescriptor('sum', (a: number, b: number) => a + b, Types.STRING);
+  // @ts-expect-error the values of the map are not of the type
+  new MapStateDescriptor<string, number>('sums', Types.STRING, Types.STRING);
+  // @ts-expect-error what is emitted is not of the type
+  new OutputTag<string>('late', Types.LONG);
+  // What is described widens what the function gives.
+  const wider: DataStream<string | null> = orders.map(
+    (order) => order.customer,
+    Types.NULLABLE(Types.STRING),
+  );
+  void wider;
   const connected = names.connect(averages);
   // @ts-expect-error both selectors give keys of one type
   connected.keyBy(String, Number);

@@ -5,6 +5,7 @@
 import { type Duration, durationMs, MAX_WATERMARK, MIN_WATERMARK, MillraceError } from '../base/index.ts';
 import type { TimestampAssigner, WatermarkGenerator, WatermarkStrategySpec } from '../runtime/index.ts';
 
+/** Where event time comes from: how records get timestamps, and how watermarks follow from them. */
 export class WatermarkStrategy<T> {
   readonly #spec: WatermarkStrategySpec<T>;
 
@@ -67,7 +68,29 @@ export class WatermarkStrategy<T> {
     return new WatermarkStrategy<T>({ ...this.#spec, idleTimeoutMs });
   }
 
-  /** For the runtime. */
+  /**
+   * Sources with the same `group` wait for each other: none reads on while its watermark is more than `maxDrift` ahead of
+   * the slowest, so that joins and windows need not keep what a fast source is ahead. Progress is compared every
+   * `updateInterval` (default 1 s). Without effect on assignTimestampsAndWatermarks.
+   */
+  withWatermarkAlignment(
+    group: string,
+    maxDrift: Duration,
+    updateInterval: Duration = 1000,
+  ): WatermarkStrategy<T> {
+    if (typeof group !== 'string' || group === '')
+      throw new MillraceError('INVALID_ARGUMENT', 'withWatermarkAlignment: the group must be a text');
+    const maxDriftMs = durationMs(maxDrift, 'withWatermarkAlignment');
+    const updateIntervalMs = durationMs(updateInterval, 'withWatermarkAlignment');
+    if (updateIntervalMs === 0)
+      throw new MillraceError(
+        'INVALID_ARGUMENT',
+        'withWatermarkAlignment: the update interval must not be 0',
+      );
+    return new WatermarkStrategy<T>({ ...this.#spec, alignment: { group, maxDriftMs, updateIntervalMs } });
+  }
+
+  /** For the runtime. @internal */
   toSpec(): WatermarkStrategySpec<T> {
     return this.#spec;
   }

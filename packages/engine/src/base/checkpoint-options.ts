@@ -108,7 +108,6 @@ export const CHECKPOINT_DIR = optionWithoutDefault('execution.checkpointing.dir'
 export const SAVEPOINT_DIR = optionWithoutDefault('execution.checkpointing.savepoint-dir', locationValue, {
   description: 'The directory of savepoints that are given none.',
   deprecatedKeys: ['state.savepoints.dir', 'state.savepoint.dir', 'savepoints.state.backend.fs.dir'],
-  effect: 'later',
 });
 export const CHECKPOINT_INLINE_THRESHOLD = optionWithDefault(
   'execution.checkpointing.data-inline-threshold',

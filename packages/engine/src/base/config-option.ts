@@ -165,6 +165,30 @@ export const listValue: ValueType<readonly string[]> = {
   },
 };
 
+/** Texts by name: an object, or pairs `name:value` separated by `,`. */
+export const mapValue: ValueType<Readonly<Record<string, string>>> = {
+  name: 'map',
+  parse(raw) {
+    const entries = typeof raw === 'string' ? pairsOf(raw) : entriesOf(raw);
+    if (entries?.every(([name, value]) => name !== '' && typeof value === 'string') !== true) {
+      throw invalid('expected pairs name:value separated by "," or an object whose values are texts');
+    }
+    return Object.fromEntries(entries) as Record<string, string>;
+  },
+};
+
+function entriesOf(raw: unknown): [string, unknown][] | undefined {
+  return typeof raw === 'object' && raw !== null && !Array.isArray(raw) ? Object.entries(raw) : undefined;
+}
+
+function pairsOf(text: string): [string, unknown][] {
+  const pairs = text.split(',').filter((pair) => pair.trim() !== '');
+  return pairs.map((pair) => {
+    const colon = pair.indexOf(':');
+    return [pair.slice(0, Math.max(colon, 0)).trim(), pair.slice(colon + 1).trim()];
+  });
+}
+
 function numberOf(raw: unknown): number | undefined {
   if (typeof raw === 'number') return raw;
   return typeof raw === 'string' && /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(raw.trim())

@@ -6,7 +6,7 @@
  *
  * I1 Every key is that of an option, current or old, and every value has passed the option's parse.
  */
-import type { ConfigOption } from './config-option.ts';
+import { type ConfigOption, mapValue } from './config-option.ts';
 import { CONFIG_OPTIONS, findOption, isKeyPrefix, JOB_OPTIONS, nearestKey } from './config-options.ts';
 import { type ConfigurationSyntax, parseConfigurationText, syntaxOf } from './configuration-text.ts';
 import { MillraceError } from './error.ts';
@@ -22,6 +22,10 @@ interface Entry {
   readonly origin: ConfigurationOrigin | undefined;
 }
 
+/**
+ * Settings by key, each checked by the option that the key names. Unknown keys and wrong values are refused
+ * (CONFIG_INVALID).
+ */
 export class Configuration {
   /** By the key that was used. */
   readonly #entries = new Map<string, Entry>();
@@ -124,7 +128,9 @@ export class Configuration {
     for (const [name, value] of Object.entries(values)) {
       if (value === undefined) continue;
       const key = prefix === '' ? name : `${prefix}.${name}`;
-      const isNested = typeof value === 'object' && value !== null && !Array.isArray(value);
+      const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+      // The value of a map is an object itself.
+      const isNested = isObject && findOption(key)?.type !== mapValue.name;
       if (isNested) this.#addObject(key, value as object);
       else this.#add(key, value, undefined);
     }

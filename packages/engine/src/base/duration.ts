@@ -78,19 +78,29 @@ export function formatDuration(ms: number): string {
 
 /** Java's way to write durations; the results are milliseconds. */
 export const Duration = {
+  /** Milliseconds as they are. */
   ofMillis: (millis: number): number => millis,
+  /** Seconds in milliseconds. */
   ofSeconds: (seconds: number): number => seconds * SECOND,
+  /** Minutes in milliseconds. */
   ofMinutes: (minutes: number): number => minutes * MINUTE,
+  /** Hours in milliseconds. */
   ofHours: (hours: number): number => hours * HOUR,
+  /** Days in milliseconds. */
   ofDays: (days: number): number => days * DAY,
 };
 
 /** Flink 1's way to write durations; the results are milliseconds. */
 export const Time = {
+  /** Milliseconds as they are. */
   milliseconds: Duration.ofMillis,
+  /** Seconds in milliseconds. */
   seconds: Duration.ofSeconds,
+  /** Minutes in milliseconds. */
   minutes: Duration.ofMinutes,
+  /** Hours in milliseconds. */
   hours: Duration.ofHours,
+  /** Days in milliseconds. */
   days: Duration.ofDays,
 };
 

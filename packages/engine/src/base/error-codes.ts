@@ -41,6 +41,12 @@ export const ERROR_CODES = {
     retry: 'restart-job',
   },
   JOB_CANCELED: user('The job was cancelled before it ended by itself.'),
+  JOB_NOT_RUNNING: user('What was asked for needs a running job.'),
+  STOP_FAILED: {
+    sentence: 'A job that was to be stopped goes on, or ended in another way.',
+    fault: 'external',
+    retry: 'never',
+  },
   // job
   USER_FUNCTION_FAILED: {
     sentence: 'A function of the user threw an error.',
@@ -52,6 +58,7 @@ export const ERROR_CODES = {
   TYPE_INVALID: user('The description of a type is not allowed.'),
   TYPE_MISMATCH: user('A value is not of the type that was declared for it.'),
   KEY_NOT_ALLOWED: user('A key is of a kind that cannot be compared or stored.'),
+  SERIALIZER_FAILED: user('A serializer of the user cannot read what was written.'),
   STATE_ENUM_VALUE_REMOVED: user('Saved state holds a value that its enum no longer has.'),
   // connectors
   DECOMPRESSION_FAILED: {
@@ -61,6 +68,11 @@ export const ERROR_CODES = {
   },
   SOURCE_RECORD_MALFORMED: user('A record of a source cannot be read as what it was declared to be.'),
   SOURCE_STATE_MISMATCH: user('The saved position of a source does not fit the source of this program.'),
+  SOURCE_NOT_REPLAYABLE: {
+    sentence: 'The job failed, and one of its sources cannot be read again.',
+    fault: 'external',
+    retry: 'never',
+  },
   SOURCE_FILE_MISSING: {
     sentence: 'A file that a source has to read is not there.',
     fault: 'external',
@@ -124,6 +136,11 @@ export const ERROR_CODES = {
   TIMESTAMP_MISSING: user('Event time is needed, but a record has no timestamp.'),
   RESULT_NOT_ALLOWED: user('A function of the user returned what is not allowed at that place.'),
   FUNCTION_SHARED: user('One function object would serve two subtasks at a time, and it cannot be copied.'),
+  ASYNC_TIMEOUT: {
+    sentence: 'An asynchronous function did not answer within its timeout.',
+    fault: 'external',
+    retry: 'restart-job',
+  },
   // exchange
   RECORD_TOO_LARGE: user('A record is larger than an exchange between operators takes.'),
   EXCHANGE_OVERFLOW: user('An operator emitted more in one call than may wait for its receivers.'),

@@ -7,6 +7,7 @@ import { ERROR_CODES, type ErrorCode, type Fault, type Retry } from './error-cod
 
 /** An error with a code of the registry. Recognise it by `code`, not by its class. */
 export class MillraceError extends Error {
+  /** Which error it is: see the page of error codes. */
   readonly code: ErrorCode;
   /** Facts for programs, such as `{ operator, state }`; plain JSON values only. */
   readonly details: Readonly<Record<string, unknown>>;
@@ -22,10 +23,12 @@ export class MillraceError extends Error {
     this.details = options.details ?? {};
   }
 
+  /** Who can mend it: `user`, `external` or `internal`. */
   get fault(): Fault {
     return ERROR_CODES[this.code].fault;
   }
 
+  /** What may be done about it: `never`, `backoff`, `restart-task` or `restart-job`. */
   get retry(): Retry {
     return ERROR_CODES[this.code].retry;
   }

@@ -6,6 +6,7 @@ import {
   durationValue,
   enumValue,
   integerValue,
+  mapValue,
   memoryValue,
   optionWithDefault,
   optionWithoutDefault,
@@ -147,6 +148,12 @@ export const AUTO_WATERMARK_INTERVAL = optionWithDefault(
   200,
   { description: 'How often watermarks are made; 0: never but at the end of input.' },
 );
+export const GLOBAL_JOB_PARAMETERS = optionWithDefault(
+  'pipeline.global-job-parameters',
+  mapValue,
+  {},
+  { description: 'Texts that every function of the job can read, by name.' },
+);
 export const OPERATOR_CHAINING = optionWithDefault('pipeline.operator-chaining.enabled', booleanValue, true, {
   description: 'Run operators that need no exchange between them as one task.',
   deprecatedKeys: ['pipeline.operator-chaining'],
@@ -177,6 +184,18 @@ export const HOST = optionWithDefault('millrace.host', enumValue(['auto', 'inlin
     'Where subtasks run: `inline` all in the thread that calls `execute`; `workers` in worker threads that load the ' +
     "job's module again; `auto` inline if the highest parallelism is 1, else workers.",
 });
+export const RUN_MAX_RECORDS = optionWithoutDefault('millrace.run.max-records', integerValue({ min: 1 }), {
+  description:
+    'Each source ends after so many records, as if there were no more: the job then finishes. Counted over restarts.',
+});
+export const RUN_MAX_DURATION = optionWithoutDefault(
+  'millrace.run.max-duration',
+  durationValue({ minMs: 1 }),
+  {
+    description:
+      'The sources end after so much time, as if there were no more records: the job then finishes.',
+  },
+);
 export const SEGMENT_SIZE = optionWithDefault(
   'millrace.exchange.segment-size',
   memoryValue({ minBytes: 1024, maxBytes: 16 * MIB }),
@@ -285,11 +304,14 @@ export const EXECUTION_OPTIONS: readonly ConfigOption[] = [
   MAX_PARALLELISM,
   JOB_NAME,
   AUTO_WATERMARK_INTERVAL,
+  GLOBAL_JOB_PARAMETERS,
   OPERATOR_CHAINING,
   BUFFER_TIMEOUT,
   TASK_SLOTS,
   CANCELLATION_TIMEOUT,
   HOST,
+  RUN_MAX_DURATION,
+  RUN_MAX_RECORDS,
   SEGMENT_SIZE,
   SEGMENTS_PER_CHANNEL,
   ...ROCKSDB,

@@ -70,12 +70,15 @@ export {
   FAILURE_RATE_MAX_FAILURES,
   FIXED_DELAY_ATTEMPTS,
   FIXED_DELAY_DELAY,
+  GLOBAL_JOB_PARAMETERS,
   HOST,
   JOB_NAME,
   MAX_MEMORY_STATE_SIZE,
   MAX_PARALLELISM,
   OPERATOR_CHAINING,
   RESTART_STRATEGY,
+  RUN_MAX_DURATION,
+  RUN_MAX_RECORDS,
   SEGMENT_SIZE,
   SEGMENTS_PER_CHANNEL,
   STATE_BACKEND,
@@ -83,7 +86,8 @@ export {
 } from './execution-options.ts';
 export { generateCode } from './generated-code.ts';
 export { type Logger, type LogLevel, lineLogger, silentLogger } from './logger.ts';
-export { formatMemorySize, type MemorySize, parseMemorySize } from './memory-size.ts';
+export { formatMemorySize, type MemorySize, memorySizeBytes, parseMemorySize } from './memory-size.ts';
 export { METRICS, type Metric, type MetricScope, type MetricType } from './metrics.ts';
 export { nearestName } from './nearest-name.ts';
 export { MAX_WATERMARK, MIN_WATERMARK, NO_TIMESTAMP } from './time.ts';
+export { durationWithUnitMs, isTimeUnit, TimeUnit } from './time-unit.ts';

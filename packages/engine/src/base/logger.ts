@@ -4,6 +4,7 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /** Where log lines go. `fields` are plain JSON values. Must not throw. */
 export interface Logger {
+  /** Writes one line. */
   log(level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 

@@ -36,6 +36,21 @@ export function parseMemorySize(value: MemorySize): number {
   return bytes;
 }
 
+/**
+ * Bytes of a parameter of the API, above 0. Throws INVALID_ARGUMENT naming `what` (such as `withMaxPartSize(size)`) if it is
+ * no amount of memory.
+ */
+export function memorySizeBytes(value: MemorySize, what: string): number {
+  let objection = 'expected more than 0 bytes';
+  try {
+    const bytes = parseMemorySize(value);
+    if (bytes > 0) return bytes;
+  } catch (error) {
+    objection = (error as Error).message;
+  }
+  throw new MillraceError('INVALID_ARGUMENT', `${what}: ${objection}, found ${JSON.stringify(value)}`);
+}
+
 /** `5242880` as `5 mb`: the largest unit that keeps the number whole. */
 export function formatMemorySize(sizeBytes: number): string {
   const units: readonly (readonly [number, string])[] = [

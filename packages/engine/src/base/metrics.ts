@@ -69,6 +69,13 @@ export const METRICS: readonly Metric[] = [
   ),
   metric(
     'operator',
+    'numExpiredStateEntries',
+    'counter',
+    'entries',
+    'Values of keyed state removed because their time-to-live had passed.',
+  ),
+  metric(
+    'operator',
     'pendingCommittables',
     'gauge',
     'committables',

@@ -61,8 +61,13 @@ export interface CheckpointStorage {
   /**
    * Makes the snapshot complete. Rejects with CHECKPOINT_STORE_FAILED; its `details.outcome` is `absent` (it is certainly
    * not complete and never will be) or `unknown` (`discard` must succeed before anybody restores from an older one).
+   * `stopsJob`: the job stops with it, so that it is what `latest` means from now on, wherever it is.
    */
-  complete(location: CheckpointLocation, manifest: SnapshotManifest): Promise<CompletedSnapshot>;
+  complete(
+    location: CheckpointLocation,
+    manifest: SnapshotManifest,
+    stopsJob?: boolean,
+  ): Promise<CompletedSnapshot>;
   /** Removes what was written for a checkpoint that did not complete. Resolves to false if it has to be tried again. */
   discard(location: CheckpointLocation): Promise<boolean>;
   /** Deletes a completed snapshot. Resolves to false if it has to be tried again; `retryDeletes` does that. */

@@ -12,7 +12,7 @@ import type {
   CompletedSnapshot,
   StorageOwner,
 } from './checkpoint-storage.ts';
-import { writeJobFile } from './job-file.ts';
+import { readJobFile, writeJobFile } from './job-file.ts';
 import { PendingDeletes } from './pending-deletes.ts';
 import { completeSnapshot } from './snapshot-directory.ts';
 import type { SnapshotManifest } from './snapshot-manifest.ts';
@@ -40,6 +40,8 @@ export class FileCheckpointStorage implements CheckpointStorage {
   private readonly options: FileStorageOptions;
   private readonly deletes: PendingDeletes;
   private owner: StorageOwner | undefined;
+  /** The savepoint that the job was stopped with: nobody would find it, were the directory removed. */
+  private stoppedWith: string | undefined;
   private lock: DirectoryLock | undefined;
 
   constructor(platform: Platform, options: FileStorageOptions) {
@@ -55,7 +57,8 @@ export class FileCheckpointStorage implements CheckpointStorage {
     try {
       await files.makeDirectory(path);
       this.lock = await files.lockDirectory(path);
-      await writeJobFile(this.platform, this.jobDirectory(), owner);
+      this.stoppedWith = (await readJobFile(this.platform, this.jobDirectory()))?.stoppedWith;
+      await this.recordJob();
       await this.removeUnfinished();
     } catch (error) {
       await this.unlock();
@@ -77,8 +80,17 @@ export class FileCheckpointStorage implements CheckpointStorage {
     return makeSavepointDirectory(this.platform, checkpointId, jobId, targetDirectory, inlineThresholdBytes);
   }
 
-  async complete(location: CheckpointLocation, manifest: SnapshotManifest): Promise<CompletedSnapshot> {
-    return completeInDirectory(this.platform, location, manifest);
+  async complete(
+    location: CheckpointLocation,
+    manifest: SnapshotManifest,
+    stopsJob = false,
+  ): Promise<CompletedSnapshot> {
+    const snapshot = await completeInDirectory(this.platform, location, manifest);
+    if (stopsJob && manifest.kind === 'savepoint') {
+      this.stoppedWith = snapshot.directory;
+      await this.recordJob();
+    }
+    return snapshot;
   }
 
   discard(location: CheckpointLocation): Promise<boolean> {
@@ -113,7 +125,7 @@ export class FileCheckpointStorage implements CheckpointStorage {
     if (this.lock === undefined) return;
     await this.deletes.retry();
     try {
-      if ((await this.checkpointDirectories()).length === 0) {
+      if (this.stoppedWith === undefined && (await this.checkpointDirectories()).length === 0) {
         const { files, path } = this.platform.fileSystem(this.jobDirectory());
         await files.delete(path);
       }
@@ -122,6 +134,11 @@ export class FileCheckpointStorage implements CheckpointStorage {
       this.platform.logger.log('warn', `the job's checkpoint directory could not be removed: ${reason}`);
     }
     await this.unlock();
+  }
+
+  private recordJob(): Promise<void> {
+    const { platform, stoppedWith } = this;
+    return writeJobFile(platform, this.jobDirectory(), { ...this.owned(), stoppedWith });
   }
 
   private async unlock(): Promise<void> {

@@ -2,7 +2,8 @@
  * Finds the newest usable checkpoint of a job in its checkpoint directory, over all executions (job ids): what `-s latest`
  * means. Reads the files that snapshot-choice.ts, which decides, asks for.
  *
- * Savepoints are not looked at: they are the user's, and may be older branches.
+ * Savepoints are not looked at: they are the user's, and may be older branches. But for the one that the job was stopped
+ * with: it is newer than the job's checkpoints, and what came after them is committed.
  */
 import { hasCode } from '../base/index.ts';
 import type { Platform } from '../platform/index.ts';
@@ -85,6 +86,8 @@ async function findCandidates(
     const owner = await readJobFile(platform, jobDirectory);
     if (owner !== undefined && owner.jobName !== jobName) continue;
     if (owner !== undefined && owner.jobId === entry.name) owners.push(owner);
+    if (owner?.stoppedWith !== undefined)
+      candidates.push(await stoppedWith(platform, owner.stoppedWith, owner));
     for (const { name, isDirectory } of await files.list(joinPath(path, entry.name))) {
       const checkpointId = checkpointIdOf(name);
       if (checkpointId === undefined || !isDirectory) continue;
@@ -98,6 +101,20 @@ async function findCandidates(
     }
   }
   return { candidates, owners };
+}
+
+/** A savepoint that is gone is as good as damaged: what is older would show results twice. */
+async function stoppedWith(
+  platform: Platform,
+  directory: string,
+  { jobId, jobName, lineageId }: StorageOwner,
+): Promise<SnapshotCandidate> {
+  const found = await readCandidate(platform, directory, Number.MAX_SAFE_INTEGER, jobName);
+  const problem = 'the savepoint that the job was stopped with is not there any more';
+  const gone = { directory, checkpointId: Number.MAX_SAFE_INTEGER, timestampMs: 0 };
+  return found === undefined || found.condition.type === 'incomplete'
+    ? { ...gone, jobId, lineageId, condition: { type: 'damaged', file: directory, problem } }
+    : { ...found, jobId, lineageId };
 }
 
 type Found = Omit<SnapshotCandidate, 'jobId' | 'lineageId'> & { readonly lineageId: string | undefined };

@@ -21,6 +21,7 @@ import {
   isSavepoint,
   type JobSnapshot,
   type SubtaskAttempt,
+  stopsJob,
   type TaskAcknowledgement,
   type TaskDecline,
 } from '../checkpoint/index.ts';
@@ -55,6 +56,8 @@ export interface CheckpointDriverOptions {
 
 interface Pending {
   readonly kind: CheckpointKind;
+  /** The user's, in a directory that he named. */
+  readonly isSavepoint: boolean;
   readonly timestampMs: number;
   readonly startedMs: number;
   location: CheckpointLocation | undefined;
@@ -244,6 +247,7 @@ export class CheckpointDriver {
       action.requestId === undefined ? undefined : this.requests.get(action.requestId as number);
     const pending: Pending = {
       kind,
+      isSavepoint: isSavepoint(kind) && request?.targetDirectory !== undefined,
       timestampMs,
       startedMs: this.options.platform.clock.monotonicMs(),
       location: undefined,
@@ -270,7 +274,7 @@ export class CheckpointDriver {
     const attempt = this.options.attempt();
     if (attempt === undefined) throw new Error('the job is not running');
     pending.location =
-      isSavepoint(pending.kind) && targetDirectory !== undefined
+      pending.isSavepoint && targetDirectory !== undefined
         ? await storage.beginSavepoint(checkpointId, targetDirectory)
         : await storage.begin(checkpointId);
     const { timestampMs, kind, location } = pending;
@@ -290,12 +294,13 @@ export class CheckpointDriver {
       const manifest = buildManifest({
         ...identity,
         checkpointId,
-        kind: isSavepoint(pending.kind) ? 'savepoint' : 'checkpoint',
+        // Without a directory of its own it is the last of the job's checkpoints, whatever it was taken for.
+        kind: pending.isSavepoint ? 'savepoint' : 'checkpoint',
         timestampMs: pending.timestampMs,
         acknowledgements,
         coordinatorStates: pending.coordinatorStates,
       });
-      const snapshot = await storage.complete(pending.location!, manifest);
+      const snapshot = await storage.complete(pending.location!, manifest, stopsJob(pending.kind));
       this.completed.set(checkpointId, snapshot);
       this.pending.delete(checkpointId);
       this.options.statistics.checkpointCompleted(

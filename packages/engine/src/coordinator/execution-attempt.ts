@@ -13,7 +13,7 @@ import type {
   TaskAcknowledgement,
   TaskDecline,
 } from '../checkpoint/index.ts';
-import type { Platform } from '../platform/index.ts';
+import type { Platform, TimerHandle } from '../platform/index.ts';
 import {
   allocateChannels,
   type FromSlot,
@@ -26,6 +26,7 @@ import {
 } from '../runtime/index.ts';
 import { type SlotHandle, type SlotHost, slotError } from './slot-host.ts';
 import { SourceCoordinator } from './source-coordinator.ts';
+import { alignmentGroups, type WatermarkAlignmentGroup } from './watermark-alignment.ts';
 
 /** What a new attempt begins with. */
 export interface RestoredExecution {
@@ -52,6 +53,8 @@ export interface AttemptOptions {
   readonly bufferTimeoutMs: number;
   /** How long tasks may take to close before their threads are ended. */
   readonly cancellationTimeoutMs: number;
+  /** Each source ends after so many records; undefined: it does not. */
+  readonly maxRecords: number | undefined;
   readonly events: AttemptEvents;
 }
 
@@ -80,12 +83,15 @@ export class ExecutionAttempt {
   private readonly closedSlots = new Set<number>();
   private endedTasks = 0;
   private readonly taskCount: number;
+  private readonly alignment: readonly WatermarkAlignmentGroup[];
+  private alignmentTimers: readonly TimerHandle[] = [];
   private over = false;
   private readonly ended = Promise.withResolvers<void>();
   private onClosed: (() => void) | undefined;
 
   constructor(options: AttemptOptions) {
     this.options = options;
+    this.alignment = alignmentGroups(options.graph.vertices);
     this.taskCount = options.graph.vertices.reduce((sum, vertex) => sum + vertex.parallelism, 0);
   }
 
@@ -118,6 +124,23 @@ export class ExecutionAttempt {
 
   start(): void {
     this.broadcast({ type: 'start' });
+    this.alignmentTimers = this.alignment.map((group) => this.alignRegularly(group));
+  }
+
+  private alignRegularly(group: WatermarkAlignmentGroup): TimerHandle {
+    let timer: TimerHandle;
+    const next = (): void => {
+      timer = this.options.platform.timers.after(group.updateIntervalMs, () => {
+        if (this.over) return;
+        const maxAllowedMs = group.nextLimit();
+        if (maxAllowedMs !== undefined)
+          for (const vertex of group.vertices)
+            this.broadcast({ type: 'align-watermark', vertex, maxAllowedMs });
+        next();
+      });
+    };
+    next();
+    return { cancel: () => timer.cancel() };
   }
 
   /**
@@ -153,13 +176,26 @@ export class ExecutionAttempt {
     this.broadcast({ type: 'aborted', checkpointId });
   }
 
+  /** Sources end where they are, as if they had no more records. `endOfData` follows. */
+  drain(): void {
+    this.broadcast({ type: 'drain' });
+  }
+
   /** The job is done. `commit`: sinks commit without a checkpoint. `closed` follows. */
   finish(commit: boolean): void {
     this.broadcast({ type: 'finish', commit });
   }
 
   metrics(): TaskMetrics[] {
-    return this.metricsBySlot.flat();
+    return this.metricsBySlot.flat().map((metrics) => this.sinceTheBeginning(metrics));
+  }
+
+  /** Readers count from the restore on; what their source had given out before is counted with the first of them. */
+  private sinceTheBeginning(metrics: TaskMetrics): TaskMetrics {
+    const { sourceProgress, task } = metrics;
+    const before = task.subtask === 0 ? this.sources.get(task.vertex)?.amountAssignedBefore : undefined;
+    if (sourceProgress === undefined || before === undefined || before === 0) return metrics;
+    return { ...metrics, sourceProgress: { ...sourceProgress, done: sourceProgress.done + before } };
   }
 
   /** Closes tasks and enumerators; ends threads that do not close in time. Nothing is reported any more. */
@@ -203,6 +239,7 @@ export class ExecutionAttempt {
 
   private end(): void {
     this.over = true;
+    for (const timer of this.alignmentTimers) timer.cancel();
     this.ended.resolve();
   }
 
@@ -241,6 +278,7 @@ export class ExecutionAttempt {
       asyncSnapshots: options.asyncSnapshots,
       autoWatermarkIntervalMs: options.autoWatermarkIntervalMs,
       bufferTimeoutMs: options.bufferTimeoutMs,
+      maxRecords: options.maxRecords,
     };
   }
 
@@ -266,6 +304,13 @@ export class ExecutionAttempt {
         return;
       case 'request-split':
         this.sources.get(message.task.vertex)?.handleSplitRequest(message.task.subtask);
+        return;
+      case 'reader-event':
+        this.sources.get(message.task.vertex)?.handleReaderEvent(message.task.subtask, message.event);
+        return;
+      case 'report-watermark':
+        for (const group of this.alignment)
+          if (group.vertices.includes(message.task.vertex)) group.report(message.task, message.watermarkMs);
         return;
       case 'acknowledge':
         events.acknowledged(message.acknowledgement);

@@ -7,6 +7,10 @@
  *      └─ delay ◄─┤ restart strategy: yes
  *                 └► no: FAILED
  *
+ * A stop is another way to the end: the sources emit nothing after the barrier of the checkpoint (or, to drain, end before
+ * it); it completes, is committed, and the job is FINISHED. What fails on the way is answered to whoever asked; the job
+ * goes on, after a restart if need be.
+ *
  * Invariants:
  * I1 There is one attempt at a time; the next begins after the threads of the one before are gone.
  * I2 A new attempt begins from the newest completed checkpoint, and only when it is certain which one that is.
@@ -25,7 +29,7 @@ import {
   keepsCheckpoints,
   type SubtaskAttempt,
 } from '../checkpoint/index.ts';
-import type { Platform } from '../platform/index.ts';
+import type { Platform, TimerHandle } from '../platform/index.ts';
 import type { JobGraph, TaskMetrics } from '../runtime/index.ts';
 import { CheckpointDriver, type CheckpointDriverOptions, type JobIdentity } from './checkpoint-driver.ts';
 import { ExecutionAttempt, type RestoredExecution } from './execution-attempt.ts';
@@ -48,6 +52,9 @@ export interface JobMasterOptions {
   readonly autoWatermarkIntervalMs: number;
   readonly bufferTimeoutMs: number;
   readonly cancellationTimeoutMs: number;
+  /** Each source ends after so many records; the whole job after so much time. undefined: they do not. */
+  readonly maxRecords?: number | undefined;
+  readonly maxDurationMs?: number | undefined;
   readonly storage: CheckpointStorage;
   /** The job was told to start from its latest checkpoint, and will be again. */
   readonly startsFromLatest: boolean;
@@ -67,6 +74,20 @@ type AttemptOutcome =
   | { readonly type: 'cancelled' }
   | { readonly type: 'failed'; readonly error: Error };
 
+/** How a job is stopped. */
+export interface StopOptions {
+  /** Event time ends: windows are evaluated and timers fire. For jobs that are not to go on later. */
+  readonly drain: boolean;
+  /** Where the savepoint goes; undefined: no savepoint, the job's own last checkpoint. */
+  readonly savepointDirectory: string | undefined;
+}
+
+interface StopRequest extends StopOptions {
+  /** What the job is stopped with, once that is complete. */
+  snapshot: CompletedSnapshot | undefined;
+  readonly answer: PromiseWithResolvers<CompletedSnapshot | undefined>;
+}
+
 /** How the job ended. */
 export interface JobEndReport {
   readonly status: 'FINISHED' | 'CANCELED' | 'FAILED';
@@ -84,9 +105,13 @@ export class JobMaster {
   private endAttempt: ((outcome: AttemptOutcome) => void) | undefined;
   private cancelRequested = false;
   private readonly cancelled = Promise.withResolvers<void>();
+  /** All tasks have processed all data: the end is near, whoever asks for it. */
+  private endsAnyway = false;
   /** The checkpoint after which the job ends, once it is complete, and the newest that all tasks have committed. */
   private finalCheckpointId: number | undefined;
   private lastCommitted = -1;
+  private stopRequest: StopRequest | undefined;
+  private durationTimer: TimerHandle | undefined;
   private wakeDelay: (() => void) | undefined;
   private lastMetrics: readonly TaskMetrics[] = [];
 
@@ -117,6 +142,28 @@ export class JobMaster {
     return this.checkpoints.request(kind, targetDirectory);
   }
 
+  /**
+   * Stops the job: no more records are read, a last checkpoint or savepoint is taken and committed, and the job ends as
+   * FINISHED. Resolves after the end, to the snapshot from which the job could go on, if one is kept. Rejects with
+   * JOB_NOT_RUNNING, or with STOP_FAILED if the job goes on.
+   */
+  async stop(options: StopOptions): Promise<CompletedSnapshot | undefined> {
+    const { attempt } = this;
+    const status = this.status.get();
+    if (attempt === undefined || status !== 'RUNNING' || this.stopRequest !== undefined || this.endsAnyway) {
+      const why = status === 'RUNNING' ? 'is ending already' : `is ${status}`;
+      throw new MillraceError(
+        'JOB_NOT_RUNNING',
+        `Job '${this.options.graph.jobName}' cannot be stopped: it ${why}.`,
+      );
+    }
+    const request: StopRequest = { ...options, snapshot: undefined, answer: Promise.withResolvers() };
+    this.stopRequest = request;
+    if (options.drain) attempt.drain();
+    else void this.takeLast('savepoint-suspend', request);
+    return request.answer.promise;
+  }
+
   /** Asks the job to end as CANCELED. */
   cancel(): void {
     this.cancelRequested = true;
@@ -134,8 +181,10 @@ export class JobMaster {
       report = { status: this.status.get() === 'CANCELLING' ? 'CANCELED' : 'FAILED', error: asError(error) };
       if (report.status === 'FAILED' && this.status.get() !== 'FAILING') this.status.set('FAILING');
     }
+    this.durationTimer?.cancel();
     await this.cleanUp(report);
     this.status.set(report.status);
+    this.answerStop(report);
     return report;
   }
 
@@ -151,6 +200,7 @@ export class JobMaster {
       if (outcome.type === 'finished') return { status: 'FINISHED', error: undefined };
       if (outcome.type === 'cancelled') return this.canceled();
       this.status.set('FAILING');
+      this.refuseStop(outcome.error.message);
       const newest = this.checkpoints.taskFailed(outcome.error.message);
       await this.stopAttempt();
       if (this.cancelRequested) return this.canceled();
@@ -194,6 +244,7 @@ export class JobMaster {
       autoWatermarkIntervalMs: options.autoWatermarkIntervalMs,
       bufferTimeoutMs: options.bufferTimeoutMs,
       cancellationTimeoutMs: options.cancellationTimeoutMs,
+      maxRecords: options.maxRecords,
       events: {
         opened: () => {
           this.opened(restored === undefined).catch((error: unknown) => this.fail(asError(error)));
@@ -236,18 +287,67 @@ export class JobMaster {
     this.status.set('RUNNING');
     this.statistics.running();
     attempt.start();
+    this.limitDuration(attempt);
+  }
+
+  /** What is left of the job's time, after a restart too; then the sources end where they are. */
+  private limitDuration(attempt: ExecutionAttempt): void {
+    const { maxDurationMs, platform } = this.options;
+    if (maxDurationMs === undefined) return;
+    const leftMs = Math.max(0, maxDurationMs - this.statistics.runtimeMs);
+    this.durationTimer?.cancel();
+    this.durationTimer = platform.timers.after(leftMs, () => {
+      if (attempt === this.attempt && this.stopRequest === undefined) attempt.drain();
+    });
   }
 
   private async endOfData(): Promise<void> {
     const attempt = this.attempt!;
+    this.endsAnyway = true;
+    if (this.stopRequest?.savepointDirectory !== undefined) {
+      await this.takeLast('savepoint-terminate', this.stopRequest);
+      return;
+    }
     if (!this.checkpointingEnabled) {
       attempt.finish(true);
       return;
     }
     const answer = await this.checkpoints.requestFinal();
     if (attempt !== this.attempt || answer.type === 'failed') return;
-    this.finalCheckpointId = answer.checkpointId;
+    this.endWith(answer.checkpointId);
+  }
+
+  /** Takes what a stop ends with. If it fails, the job goes on; once drained, from its last checkpoint. */
+  private async takeLast(kind: CheckpointKind, request: StopRequest): Promise<void> {
+    const answer = await this.checkpoints.request(kind, request.savepointDirectory);
+    if (this.stopRequest !== request) return;
+    if (answer.type === 'completed') return this.endWith(answer.checkpointId);
+    this.refuseStop(answer.message);
+    if (request.drain)
+      this.fail(new MillraceError('CHECKPOINT_FAILED', `The savepoint failed: ${answer.message}`));
+  }
+
+  private endWith(checkpointId: number): void {
+    if (this.stopRequest !== undefined) this.stopRequest.snapshot = this.checkpoints.snapshotOf(checkpointId);
+    this.finalCheckpointId = checkpointId;
     this.finishIfCommitted();
+  }
+
+  private refuseStop(reason: string): void {
+    const request = this.stopRequest;
+    if (request === undefined) return;
+    this.stopRequest = undefined;
+    const { snapshot } = request;
+    const taken = snapshot?.directory === undefined ? '' : ` ${snapshot.directory} is complete all the same.`;
+    const message = `Job '${this.options.graph.jobName}' could not be stopped as asked: ${reason}.${taken}`;
+    request.answer.reject(new MillraceError('STOP_FAILED', message));
+  }
+
+  private answerStop({ status, error }: JobEndReport): void {
+    const request = this.stopRequest;
+    if (status !== 'FINISHED') return this.refuseStop(error?.message ?? `the job is ${status}`);
+    const isKept = request?.snapshot?.kind === 'savepoint' || this.keepsLast;
+    request?.answer.resolve(isKept ? request.snapshot : undefined);
   }
 
   /** All tasks have committed what belongs to the checkpoint. */
@@ -273,6 +373,7 @@ export class JobMaster {
     this.lastMetrics = attempt.metrics();
     this.attempt = undefined;
     this.finalCheckpointId = undefined;
+    this.endsAnyway = false;
   }
 
   private async cleanUp(report: JobEndReport): Promise<void> {
@@ -282,8 +383,7 @@ export class JobMaster {
       await this.checkpoints.shutdown(`the job is ${report.status}`);
       if (!keepsCheckpoints(report.status, checkpoint.retention)) {
         const retained = this.checkpoints.retained();
-        // I4
-        if (report.status === 'FINISHED' && this.options.startsFromLatest) retained.pop();
+        if (report.status === 'FINISHED' && this.keepsLast) retained.pop();
         for (const snapshot of retained) await storage.delete(snapshot);
       }
     } catch (error) {
@@ -291,6 +391,13 @@ export class JobMaster {
     }
     // Whatever went wrong: the lock of the directory is given back.
     await storage.close().catch((error: unknown) => this.warnOfLeftovers(error));
+  }
+
+  /** I4, and a job that was stopped in order to go on later; but if there is a savepoint, that is the last. */
+  private get keepsLast(): boolean {
+    const stop = this.stopRequest;
+    if (stop?.snapshot?.kind === 'savepoint') return false;
+    return this.options.startsFromLatest || stop?.drain === false;
   }
 
   private warnOfLeftovers(error: unknown): void {

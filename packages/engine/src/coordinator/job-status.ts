@@ -11,6 +11,7 @@
  */
 import { assert } from '../base/index.ts';
 
+/** What a job does, in Flink's words. */
 export type JobStatus =
   | 'CREATED'
   | 'RUNNING'

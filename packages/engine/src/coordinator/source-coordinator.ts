@@ -29,6 +29,7 @@ export class SourceCoordinator {
   private readonly serializer = createSerializer<unknown>(undefined, 'state of a split enumerator');
   private readonly readers = new Set<number>();
   private pendingCalls = 0;
+  private assignedBefore = 0;
   private closed = false;
 
   constructor(options: SourceCoordinatorOptions) {
@@ -48,6 +49,10 @@ export class SourceCoordinator {
         const task = this.reader(subtask);
         options.send(task, { type: 'no-more-splits', task });
       },
+      sendEventToSourceReader: (subtask: number, event: unknown) => {
+        const task = this.reader(subtask);
+        options.send(task, { type: 'enumerator-event', task, event: structuredClone(event) });
+      },
       fail: (error: unknown) => options.fail(error),
     };
     this.enumerator =
@@ -60,6 +65,7 @@ export class SourceCoordinator {
   async start(): Promise<void> {
     this.call(() => this.enumerator.start());
     await this.queue;
+    this.assignedBefore = this.enumerator.amountAssigned?.() ?? 0;
   }
 
   addReader(subtask: number): void {
@@ -69,6 +75,16 @@ export class SourceCoordinator {
 
   handleSplitRequest(subtask: number): void {
     this.call(() => this.enumerator.handleSplitRequest(subtask));
+  }
+
+  handleReaderEvent(subtask: number, event: unknown): void {
+    const copy = structuredClone(event);
+    this.call(() => this.enumerator.handleSourceEvent?.(subtask, copy));
+  }
+
+  /** What readers were given before this attempt; their progress counts from there. */
+  get amountAssignedBefore(): number {
+    return this.assignedBefore;
   }
 
   get isIdle(): boolean {

@@ -6,16 +6,25 @@ import { generateCode } from '../base/index.ts';
 import { keyGroupOf } from '../state/index.ts';
 import type { KeySerializer, TypeSerializer } from '../types/index.ts';
 import type { RecordTarget } from './channel-output.ts';
-import { HASHED_PREFIX_BYTES, type Partitioning, PLAIN_PREFIX_BYTES } from './element.ts';
+import {
+  HASHED_PREFIX_BYTES,
+  type PartitionFunction,
+  type Partitioning,
+  PLAIN_PREFIX_BYTES,
+} from './element.ts';
 
 /** What the generated code uses. */
 export interface CollectParts<T> {
   readonly unique: string;
   /** One target (`forward`, `broadcast`), or one for each channel. */
   readonly targets: readonly RecordTarget[];
+  /** Where `rebalance` and `rescale` begin. */
   readonly firstTarget: number;
+  /** Where the random numbers of `shuffle` begin: 32 bits. */
+  readonly seed: number;
   readonly valueSerializer: TypeSerializer<T>;
   readonly hash: HashParts | undefined;
+  readonly custom: CustomParts | undefined;
   /** Takes a record that does not fit into what is left of the target's segment. */
   readonly collectSlowly: (target: RecordTarget, value: T, timestampMs: number, hash: number) => void;
 }
@@ -31,14 +40,24 @@ export interface HashParts {
   readonly selectorFailed: (thrown: unknown) => Error;
 }
 
+/** What `custom` needs beyond. */
+export interface CustomParts {
+  readonly selector: (value: never) => unknown;
+  readonly partitioner: PartitionFunction;
+  /** Makes the error for what one of the functions threw. */
+  readonly selectorFailed: (thrown: unknown) => Error;
+  readonly partitionerFailed: (thrown: unknown) => Error;
+  /** Makes the error for an answer of the partitioner that is no index of a target. */
+  readonly notAPartition: (answer: unknown) => Error;
+}
+
 /** Makes `collect` for one edge and one sending subtask. */
 export function compileCollect<T>(
   partitioning: Partitioning,
   parts: CollectParts<T>,
 ): (value: T, timestampMs: number) => void {
   const { hash } = parts;
-  const choice =
-    hash !== undefined ? chooseByHash(hash) : partitioning === 'rebalance' ? CHOOSE_NEXT : CHOOSE_ONLY;
+  const choice = choiceOf(partitioning, hash);
   const body = `
     const { targets, valueSerializer, collectSlowly } = parts;
     ${choice.before}
@@ -55,11 +74,50 @@ interface Choice {
   readonly perRecord: string;
 }
 
-const CHOOSE_ONLY: Choice = { before: 'const target = targets[0];', perRecord: '' };
+function choiceOf(partitioning: Partitioning, hash: HashParts | undefined): Choice {
+  switch (partitioning) {
+    case 'forward':
+    case 'broadcast':
+    case 'global':
+      return CHOOSE_FIRST;
+    case 'rebalance':
+    case 'rescale':
+      return CHOOSE_NEXT;
+    case 'shuffle':
+      return CHOOSE_AT_RANDOM;
+    case 'custom':
+      return CHOOSE_BY_PARTITIONER;
+    case 'hash':
+      return chooseByHash(hash!);
+  }
+}
+
+const CHOOSE_FIRST: Choice = { before: 'const target = targets[0];', perRecord: '' };
 
 const CHOOSE_NEXT: Choice = {
   before: 'const count = targets.length; let next = parts.firstTarget;',
   perRecord: 'const target = targets[next]; if (++next === count) next = 0;',
+};
+
+/** Marsaglia's xorshift of 32 bits, which never becomes 0; scaled, because its low bits are its worst. */
+const CHOOSE_AT_RANDOM: Choice = {
+  before: 'const scale = targets.length / 2 ** 32; let random = parts.seed | 0 || 1;',
+  perRecord: `
+      random ^= random << 13;
+      random ^= random >>> 17;
+      random ^= random << 5;
+      const target = targets[((random >>> 0) * scale) | 0];`,
+};
+
+const CHOOSE_BY_PARTITIONER: Choice = {
+  before: `const { selector, partitioner, selectorFailed, partitionerFailed, notAPartition } = parts.custom;
+    const count = targets.length;`,
+  perRecord: `
+      let key, index;
+      try { key = selector(value); } catch (thrown) { throw selectorFailed(thrown); }
+      try { index = partitioner(key, count); } catch (thrown) { throw partitionerFailed(thrown); }
+      if (index >>> 0 !== index || index >= count) throw notAPartition(index);
+      const target = targets[index];`,
 };
 
 function chooseByHash({ maxParallelism }: HashParts): Choice {

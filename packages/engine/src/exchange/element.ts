@@ -39,8 +39,34 @@ export const ElementKind = {
 
 export type ElementKind = (typeof ElementKind)[keyof typeof ElementKind];
 
-/** How records find their channel. `forward`: the one channel there is. */
-export type Partitioning = 'forward' | 'hash' | 'rebalance' | 'broadcast';
+/**
+ * How records find their channel:
+ *
+ *     forward    the one channel there is
+ *     hash       that of the key group of the record's key
+ *     rebalance  all channels in turn
+ *     rescale    in turn those to a group of receivers near by: no others exist (channel-pattern.ts)
+ *     shuffle    one at random, all equally often
+ *     global     the first
+ *     custom     the one that the user's partitioner names
+ *     broadcast  all
+ *
+ * Control elements take all channels in any case. A record that is still in a channel could be given to another receiver
+ * when the parallelism changes only by `hash`, `rebalance` and `shuffle`: elsewhere the channel itself says where the
+ * record belongs.
+ */
+export type Partitioning =
+  | 'forward'
+  | 'hash'
+  | 'rebalance'
+  | 'rescale'
+  | 'shuffle'
+  | 'global'
+  | 'custom'
+  | 'broadcast';
+
+/** Chooses the receiver of a record: answers with a whole number from 0 to `numPartitions` - 1. */
+export type PartitionFunction = (key: never, numPartitions: number) => number;
 
 /** A checkpoint barrier: separates what is in the checkpoint from what is not. */
 export type Barrier = CheckpointBarrier;

@@ -51,6 +51,13 @@ const KEY: KeySerializer<unknown> = {
 
 const MAX_PARALLELISM = 16;
 
+/** Sends three records in a row to one receiver, then three to the next. */
+const BY_THREES = {
+  selector: (value: Sample) => Math.floor(value.id / 3),
+  partitioner: (key: number, count: number) => key % count,
+};
+const SEED = 12345;
+
 function makeWriter(
   partitioning: Partitioning,
   rings: readonly SharedRing[],
@@ -67,6 +74,8 @@ function makeWriter(
       partitioning === 'hash'
         ? { selector: (value: Sample) => value.id, serializer: KEY, maxParallelism: MAX_PARALLELISM }
         : undefined,
+    custom: partitioning === 'custom' ? BY_THREES : undefined,
+    seed: partitioning === 'shuffle' ? SEED : undefined,
   });
 }
 
@@ -134,11 +143,21 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
+/** The next random number after `state`, from 1 to 2^32 - 1. */
+function xorshift(state: number): number {
+  let next = BigInt(state);
+  next ^= (next << 13n) & 0xffffffffn;
+  next ^= next >> 17n;
+  next ^= (next << 5n) & 0xffffffffn;
+  return Number(next);
+}
+
 /** What each receiver must see, written by hand from the rules. */
 class Model {
   readonly logs: string[][];
   readonly #partitioning: Partitioning;
   #next = 0;
+  #random = SEED;
   #idle = false;
 
   constructor(partitioning: Partitioning, channelCount: number) {
@@ -153,7 +172,13 @@ class Model {
     const count = this.logs.length;
     let channel = 0;
     if (this.#partitioning === 'hash') channel = Math.floor(((Math.abs(hash) % 16) * count) / 16);
-    if (this.#partitioning === 'rebalance') channel = this.#next++ % count;
+    if (this.#partitioning === 'rebalance' || this.#partitioning === 'rescale')
+      channel = this.#next++ % count;
+    if (this.#partitioning === 'custom') channel = Math.floor(id / 3) % count;
+    if (this.#partitioning === 'shuffle') {
+      this.#random = xorshift(this.#random);
+      channel = Math.floor((this.#random * count) / 2 ** 32);
+    }
     this.logs[channel]!.push(text);
   }
 
@@ -299,7 +324,16 @@ if (!isMainThread) {
   await sendFromThread(workerData as ThreadData);
 } else {
   describe('an exchange', () => {
-    for (const partitioning of ['forward', 'hash', 'rebalance', 'broadcast'] as const) {
+    for (const partitioning of [
+      'forward',
+      'hash',
+      'rebalance',
+      'rescale',
+      'shuffle',
+      'global',
+      'custom',
+      'broadcast',
+    ] as const) {
       it(`by ${partitioning} loses, repeats and reorders nothing, whatever is sent and however slowly it is read`, () => {
         fc.assert(
           fc.property(
@@ -322,7 +356,7 @@ if (!isMainThread) {
       });
     }
 
-    for (const partitioning of ['hash', 'broadcast'] as const) {
+    for (const partitioning of ['hash', 'broadcast', 'shuffle', 'custom'] as const) {
       it(`by ${partitioning} does so between two threads`, { timeout: 20_000 }, () =>
         receiveFromThread(partitioning),
       );

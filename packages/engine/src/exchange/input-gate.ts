@@ -119,6 +119,13 @@ export class InputGate {
     return this.#channels.some((channel) => !channel.blocked && channel.reader.hasElement());
   }
 
+  /** As `next`, for channels whose first element is no data: what may be read while no records may. */
+  nextControl(): number {
+    return this.#channels.findIndex(
+      ({ blocked, reader }) => !blocked && reader.hasElement() && reader.kind > ElementKind.spanEnd,
+    );
+  }
+
   /** Kind of the channel's first element; pieces of a large record are `data`. There must be an element. */
   kind(channel: number): ElementKind {
     const { kind } = this.#state(channel).reader;

@@ -163,6 +163,46 @@ describe('a record writer', () => {
     assert.deepEqual(gates.map(readAll), [['c'], ['a', 'd'], ['b']]);
   });
 
+  it('chooses among the channels at random, all equally often, from any seed', () => {
+    const choices = (seed: number): number[] => {
+      const layout = { segmentBytes: 32768, segments: 8 };
+      const { writer, gates } = rig('shuffle', 5, { seed, layout });
+      const choice = new Array<number>(10_000);
+      for (let i = 0; i < choice.length; i++) writer.collect(String(i), 0);
+      writer.flush();
+      for (const [channel, gate] of gates.entries())
+        for (const text of readAll(gate)) choice[Number(text)] = channel;
+      return choice;
+    };
+    for (const seed of [0, 1, 2, 0x80000000, 0xffffffff]) {
+      const chosen = choices(seed);
+      for (let channel = 0; channel < 5; channel++) {
+        const count = chosen.filter((each) => each === channel).length;
+        // The standard deviation of the count is 40.
+        assert.ok(Math.abs(count - 2000) < 200, `${count} of 10000 records in channel ${channel}`);
+      }
+      const repeated = chosen.filter((each, i) => each === chosen[i - 1]).length;
+      assert.ok(Math.abs(repeated - 2000) < 200, `${repeated} of 10000 went where the one before went`);
+    }
+    assert.notDeepEqual(choices(7), choices(8));
+  });
+
+  it('sends a record to the channel that the partitioner names, or to the first of all', () => {
+    const custom = {
+      selector: (text: string) => text.length,
+      partitioner: (n: number, of: number) => n % of,
+    };
+    const { writer, gates } = rig('custom', 3, { custom });
+    for (const text of ['a', 'bb', 'ccc', 'dddd']) writer.collect(text, 0);
+    writer.flush();
+    assert.deepEqual(gates.map(readAll), [['ccc'], ['a', 'dddd'], ['bb']]);
+    const first = rig('global', 3);
+    for (const text of ['a', 'b']) first.writer.collect(text, 0);
+    first.writer.broadcastEnd();
+    const end = `[${ElementKind.endOfData}]`;
+    assert.deepEqual(first.gates.map(readAll), [['a', 'b', end], [end], [end]]);
+  });
+
   it('sends a broadcast record to all channels and counts it once', () => {
     const { writer, gates } = rig('broadcast', 3, { layout: { segmentBytes: 64, segments: 8 } });
     const large = 'z'.repeat(150);
@@ -335,6 +375,40 @@ describe('a record that fails', () => {
     assert.deepEqual(readAll(gates[0]!), ['1']);
   });
 
+  it('is reported with the name of the output if the partitioner threw or gave no index of a channel', () => {
+    const answers: unknown[] = [2, -1, 0.5, Number.NaN, '1', undefined, null, Promise.resolve(0), 2 ** 32];
+    const partitioner = (n: number) => answers[n] as number;
+    const { writer, gates } = rig('custom', 2, { custom: { selector: Number, partitioner } });
+    for (const index of answers.keys()) {
+      assert.throws(
+        () => writer.collect(String(index), 0),
+        (error: Error) => {
+          assert.match(error.message, /partitioner of the output of operator 'x' must .*from 0 to 1.* found/);
+          return hasCode(error, 'RESULT_NOT_ALLOWED');
+        },
+      );
+    }
+    answers[0] = 1;
+    writer.collect('0', 0);
+    writer.flush();
+    assert.deepEqual(gates.map(readAll), [[], ['0']]);
+    const failing = (): never => {
+      throw new TypeError('no region');
+    };
+    for (const [what, custom] of [
+      ['partitioner', { selector: Number, partitioner: failing }],
+      ['key selector', { selector: failing, partitioner: Number }],
+    ] as const) {
+      assert.throws(
+        () => rig('custom', 2, { custom }).writer.collect('1', 0),
+        (error: Error) => {
+          assert.equal(error.message, `The ${what} of the output of operator 'x' failed: no region`);
+          return hasCode(error, 'USER_FUNCTION_FAILED');
+        },
+      );
+    }
+  });
+
   it('is refused if it is larger than an exchange takes', () => {
     const { writer, gates } = rig('forward', 1, { maxRecordBytes: 1000 });
     const largest = 'y'.repeat(1000 - 12);
@@ -367,6 +441,7 @@ describe('the wiring of a record writer', () => {
         ),
       /needs a key if and only if/,
     );
+    assert.throws(() => rig('custom', 2), /needs a partitioner if and only if/);
     assert.throws(() => rig('broadcast', 0), /no channels/);
     const channels = [LAYOUT, { segmentBytes: 32, segments: 8 }].map(
       (layout) => new RingWriter(createRing(layout), SILENT),

@@ -18,12 +18,13 @@ import { subtaskOf } from '../state/index.ts';
 import { ByteView, type KeySerializer, type TypeSerializer } from '../types/index.ts';
 import { BroadcastOutput } from './broadcast-output.ts';
 import { ChannelOutput, type OutputCounters, type RecordTarget } from './channel-output.ts';
-import { compileCollect, type HashParts } from './collect-code.ts';
+import { type CustomParts, compileCollect, type HashParts } from './collect-code.ts';
 import {
   type Barrier,
   CONTROL_PAYLOAD_BYTES,
   ElementKind,
   HASHED_PREFIX_BYTES,
+  type PartitionFunction,
   type Partitioning,
   PLAIN_PREFIX_BYTES,
   writeBarrier,
@@ -52,11 +53,20 @@ export interface RecordWriterOptions<T> {
     readonly serializer: KeySerializer<unknown>;
     readonly maxParallelism: number;
   };
-  /** One for each receiving subtask, in order; for `forward` exactly one. All of one layout. */
+  /** For `custom`, and only then. Both functions are the user's. */
+  readonly custom?: {
+    readonly selector: (value: never) => unknown;
+    readonly partitioner: PartitionFunction;
+  };
+  /** For `shuffle`: a random number of 32 bits. */
+  readonly seed?: number;
+  /**
+   * One for each receiving subtask that this one has a channel to, in order; for `forward` exactly one. All of one layout.
+   */
   readonly channels: readonly RingWriter[];
   /** Names this edge and subtask within the job, for stack traces and profiles. */
   readonly unique: string;
-  /** Of the sending subtask: where `rebalance` begins. */
+  /** Of the sending subtask: where `rebalance` and `rescale` begin. */
   readonly subtaskIndex: number;
   /** Default 64 MiB. */
   readonly maxRecordBytes?: number;
@@ -66,8 +76,8 @@ export interface RecordWriterOptions<T> {
 
 export interface RecordWriter<T> {
   /**
-   * Sends a record. A function of its own: it needs no `this`. Throws USER_FUNCTION_FAILED (key selector),
-   * KEY_NOT_ALLOWED, TYPE_MISMATCH, RECORD_TOO_LARGE, EXCHANGE_OVERFLOW; the record is then not sent.
+   * Sends a record. A function of its own: it needs no `this`. Throws USER_FUNCTION_FAILED (key selector, partitioner),
+   * RESULT_NOT_ALLOWED (partitioner), KEY_NOT_ALLOWED, TYPE_MISMATCH, RECORD_TOO_LARGE, EXCHANGE_OVERFLOW; the record is then not sent.
    */
   readonly collect: (value: T, timestampMs: number) => void;
   /** To all channels. A watermark that equals the last one is not sent again; it must not be lower. */
@@ -139,7 +149,9 @@ class SegmentRecordWriter<T> implements RecordWriter<T> {
       targets: this.#targets,
       firstTarget: options.subtaskIndex % channels.length,
       valueSerializer,
+      seed: options.seed ?? 0,
       hash: this.#hashed ? hashParts(options, this.#targets) : undefined,
+      custom: partitioning === 'custom' ? customParts(options) : undefined,
       collectSlowly: this.#collectSlowly.bind(this),
     });
   }
@@ -290,13 +302,18 @@ class SegmentRecordWriter<T> implements RecordWriter<T> {
 }
 
 /** Refuses wiring that cannot work; these are the engine's mistakes, not the user's. */
-function checkWiring<T>({ label, partitioning, key, channels }: RecordWriterOptions<T>): RingWriter {
+function checkWiring<T>(options: RecordWriterOptions<T>): RingWriter {
+  const { label, partitioning, key, custom, channels } = options;
   const first = channels[0];
   assert(first !== undefined, `the ${label} has no channels`);
   assert(partitioning !== 'forward' || channels.length === 1, `the ${label} forwards to several channels`);
   assert(
     (partitioning === 'hash') === (key !== undefined),
     `the ${label} needs a key if and only if it is hashed`,
+  );
+  assert(
+    (partitioning === 'custom') === (custom !== undefined),
+    `the ${label} needs a partitioner if and only if its partitioning is custom`,
   );
   const { segmentBytes, segments } = first.layout;
   for (const { layout } of channels) {
@@ -312,12 +329,38 @@ function hashParts<T>({ label, key }: RecordWriterOptions<T>, targets: readonly 
     { length: maxParallelism },
     (_, keyGroup) => targets[subtaskOf(keyGroup, targets.length, maxParallelism)]!,
   );
-  const selectorFailed = (thrown: unknown): Error => {
+  return {
+    selector,
+    serializer,
+    maxParallelism,
+    targetOfGroup,
+    selectorFailed: failureOf(`key selector of the ${label}`),
+  };
+}
+
+function customParts<T>({ label, custom, channels }: RecordWriterOptions<T>): CustomParts {
+  const notAPartition = (answer: unknown): Error => {
+    const found = typeof answer === 'number' ? String(answer) : `${typeof answer} ${String(answer)}`;
+    return new MillraceError(
+      'RESULT_NOT_ALLOWED',
+      `The partitioner of the ${label} must answer with a whole number from 0 to ${channels.length - 1}, the index of ` +
+        `one of ${channels.length} subtasks; found ${found}.`,
+      { details: { found, partitions: channels.length } },
+    );
+  };
+  return {
+    ...custom!,
+    selectorFailed: failureOf(`key selector of the ${label}`),
+    partitionerFailed: failureOf(`partitioner of the ${label}`),
+    notAPartition,
+  };
+}
+
+/** Makes the error for what a function of the user threw. */
+function failureOf(what: string): (thrown: unknown) => Error {
+  return (thrown) => {
     if (thrown instanceof MillraceError) return thrown;
     const reason = thrown instanceof Error ? thrown.message : String(thrown);
-    return new MillraceError('USER_FUNCTION_FAILED', `The key selector of the ${label} failed: ${reason}`, {
-      cause: thrown,
-    });
+    return new MillraceError('USER_FUNCTION_FAILED', `The ${what} failed: ${reason}`, { cause: thrown });
   };
-  return { selector, serializer, maxParallelism, targetOfGroup, selectorFailed };
 }

@@ -12,6 +12,7 @@ import { described, type StreamGraph, type StreamNode } from './stream-graph.ts'
 
 export interface JobGraphOptions extends ChainingDefaults {
   readonly jobName: string;
+  readonly globalJobParameters?: Readonly<Record<string, string>>;
   readonly hash: TextHash;
 }
 
@@ -36,7 +37,8 @@ export function createJobGraph(graph: StreamGraph, options: JobGraphOptions): Jo
   const vertices = chains.map((chain, index) => createVertex(chain, index, uids, places));
   const edges = createEdges(chains, places, options);
   const planHash = options.hash(planText(describePlan({ vertices, edges })));
-  return { jobName: options.jobName, vertices, edges, planHash };
+  const { jobName, globalJobParameters } = options;
+  return { jobName, globalJobParameters, vertices, edges, planHash };
 }
 
 function checkEnds({ nodes }: StreamGraph): void {
@@ -116,7 +118,8 @@ function createEdges(
           targetVertex,
           targetInput: targetInput as 0 | 1,
           partitioning,
-          key: partitioning === 'hash' ? origin.key : undefined,
+          key: partitioning === 'hash' || partitioning === 'custom' ? origin.key : undefined,
+          partitioner: partitioning === 'custom' ? origin.partitioner : undefined,
           valueType: origin.sideTag === undefined ? origin.node.outputType : origin.sideType,
         });
       }

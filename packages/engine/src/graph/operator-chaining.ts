@@ -36,12 +36,13 @@ interface GrowingChain {
 
 /** The number of subtasks of `node`. */
 export function parallelismOf(node: StreamNode, defaults: ChainingDefaults): number {
+  if (node.spec.isNonParallel === true) return 1;
   return node.parallelism ?? node.spec.defaultParallelism ?? defaults.parallelism;
 }
 
 /**
- * How the records of `origin` find their subtask of `reader`. Throws INVALID_ARGUMENT for a forward exchange between
- * different parallelisms.
+ * How the records of `origin` find their subtask of `reader`. To rescale between equal parallelisms is to forward. Throws
+ * INVALID_ARGUMENT for a forward exchange between different parallelisms.
  */
 export function partitioningOf(
   origin: StreamOrigin,
@@ -58,6 +59,7 @@ export function partitioningOf(
       { details: { operator: reader.name, reads: origin.node.name, from, to } },
     );
   }
+  if (origin.partitioning === 'rescale' && from === to) return 'forward';
   return origin.partitioning ?? (from === to ? 'forward' : 'rebalance');
 }
 

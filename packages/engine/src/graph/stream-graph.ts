@@ -11,7 +11,14 @@
  * I2 At most MAX_OPERATORS nodes.
  */
 import { MillraceError } from '../base/index.ts';
-import type { KeySelector, KeySpec, OperatorFactory, Partitioning, SourceSpec } from '../runtime/index.ts';
+import type {
+  KeySelector,
+  KeySpec,
+  OperatorFactory,
+  PartitionFunction,
+  Partitioning,
+  SourceSpec,
+} from '../runtime/index.ts';
 import { checkMaxParallelism, MAX_PARALLELISM_LIMIT } from '../state/index.ts';
 import type { TypeInformation } from '../types/index.ts';
 
@@ -29,10 +36,12 @@ export interface StreamOrigin {
   readonly sideTag: string | undefined;
   /** undefined: forward if both sides have the same parallelism, else rebalance. */
   readonly partitioning: Partitioning | undefined;
-  /** With `hash`. */
+  /** With `hash` and `custom`. */
   readonly key:
     | { readonly selector: KeySelector; readonly type: TypeInformation<unknown> | undefined }
     | undefined;
+  /** With `custom`. */
+  readonly partitioner?: PartitionFunction | undefined;
   /** Of a side output; the type of a main output is the node's. */
   readonly sideType: TypeInformation<unknown> | undefined;
 }
@@ -53,6 +62,8 @@ export interface StreamNodeSpec {
   readonly isSink?: boolean;
   /** Instead of the job's default. */
   readonly defaultParallelism?: number;
+  /** In one subtask, always. */
+  readonly isNonParallel?: boolean;
 }
 
 /** An operator of the job. */
@@ -104,7 +115,7 @@ export class StreamNode {
     return this.#parallelism;
   }
 
-  /** Throws INVALID_ARGUMENT unless it is a whole number from 1 to 32768. */
+  /** Throws INVALID_ARGUMENT unless it is a whole number from 1 to 32768; and 1 if the operator is not parallel. */
   set parallelism(parallelism: number | undefined) {
     if (parallelism !== undefined) checkParallelismOf(this, parallelism);
     this.#parallelism = parallelism;
@@ -170,6 +181,13 @@ function duplicateUid(uid: string, first: StreamNode, second: StreamNode): Millr
 }
 
 function checkParallelismOf(node: StreamNode, parallelism: number): void {
+  if (node.spec.isNonParallel === true && parallelism !== 1) {
+    throw new MillraceError(
+      'INVALID_ARGUMENT',
+      `setParallelism(${parallelism}) of ${described(node)}: it takes the whole stream, so its parallelism must be 1`,
+      { details: { operator: node.name, parallelism } },
+    );
+  }
   if (Number.isInteger(parallelism) && parallelism >= 1 && parallelism <= MAX_PARALLELISM_LIMIT) return;
   throw new MillraceError(
     'INVALID_ARGUMENT',

@@ -11,23 +11,62 @@
  *
  * It cannot be copied if its class has private fields (#name) or its fields hold functions that are bound to it.
  *
+ * An object may be of another kind than what the operator calls (a map function where it calls a process function): it is
+ * given as an adapted function, and what the operator calls is made of each copy. Its life stays its own.
+ *
  * Invariant I1: a given object that can be copied is never used itself, so that every copy begins as the user made it.
  */
 import { MillraceError } from '../base/index.ts';
-import type { FunctionOrFactory } from './functions.ts';
-import { assertSynchronous, describe } from './user-result.ts';
+import type { FunctionOrFactory, RichFunction } from './functions.ts';
+import { assertFunction, assertSynchronous, describe } from './user-result.ts';
 
 export interface TakenFunction<F> {
+  /** What the operator calls. */
   readonly fn: F;
+  /** The user's object, which has a life; mostly the same. */
+  readonly user: Partial<RichFunction>;
   /** Gives it back; once. */
   release(): void;
 }
+
+class AdaptedFunction {
+  readonly given: FunctionOrFactory<object>;
+  readonly methods: readonly string[];
+  readonly adapt: (user: never) => object;
+
+  constructor(given: FunctionOrFactory<object>, methods: readonly string[], adapt: (user: never) => object) {
+    this.given = given;
+    this.methods = methods;
+    this.adapt = adapt;
+  }
+}
+
+/**
+ * A function object for an operator that calls another kind: `adapt` makes that of the user's object, whose `methods` must
+ * be there and be synchronous. Throws INVALID_ARGUMENT, PROMISE_NOT_EXPECTED.
+ */
+export function adaptFunction<U extends object, F extends object>(
+  given: FunctionOrFactory<U>,
+  methods: readonly string[],
+  adapt: (user: U) => F,
+): FunctionOrFactory<F> {
+  for (const method of methods) checkFunctionObject(given, [method, 'snapshotState']);
+  return new AdaptedFunction(
+    given,
+    [...methods, 'snapshotState'],
+    adapt as (user: never) => object,
+  ) as unknown as F;
+}
+
+/** Methods that may be async; all others answer at once. */
+const ASYNCHRONOUS_METHODS: ReadonlySet<string> = new Set(['asyncInvoke', 'timeout', 'invoke', 'flush']);
 
 /** Objects that cannot be copied and are in use. */
 const inUse = new WeakSet<object>();
 
 /** Checks what can be checked before the job runs: it is an object or a factory, and nothing is declared async. */
 export function checkFunctionObject(given: FunctionOrFactory<object>, methods: readonly string[]): void {
+  if (given instanceof AdaptedFunction) return;
   if (typeof given === 'function') {
     if (isClass(given)) checkMethods(given.prototype as object, methods, given.name);
     else {
@@ -49,16 +88,24 @@ export function takeFunction<F extends object>(
   methods: readonly string[],
   operatorName: string,
 ): TakenFunction<F> {
+  if (given instanceof AdaptedFunction) {
+    const { fn: user, release } = takeFunction(given.given, given.methods, operatorName);
+    return { fn: given.adapt(user as never) as F, user: user as Partial<RichFunction>, release };
+  }
   if (typeof given === 'function') {
     const made = isClass(given) ? new (given as new () => F)() : (given as () => F)();
     checkMethods(made, methods, made?.constructor?.name ?? 'object');
-    return { fn: made, release: () => {} };
+    return { fn: made as F, user: made, release: () => {} };
   }
-  const obstacle = whyNotCopied(given);
-  if (obstacle === undefined) return { fn: copyObject(given, new Map()), release: () => {} };
-  if (inUse.has(given)) throw shared(given, obstacle, operatorName);
-  inUse.add(given);
-  return { fn: given, release: () => void inUse.delete(given) };
+  const fn = given as F;
+  const obstacle = whyNotCopied(fn);
+  if (obstacle === undefined) {
+    const copy = copyObject(fn, new Map());
+    return { fn: copy, user: copy as Partial<RichFunction>, release: () => {} };
+  }
+  if (inUse.has(fn)) throw shared(fn, obstacle, operatorName);
+  inUse.add(fn);
+  return { fn, user: fn as Partial<RichFunction>, release: () => void inUse.delete(fn) };
 }
 
 /** A plain function that was meant to be the user's function itself would be called without arguments, as a factory. */
@@ -81,7 +128,9 @@ function checkMethods(object: object, methods: readonly string[], className: str
   for (const [index, method] of methods.entries()) {
     const found = (object as Record<string, unknown>)[method];
     if (found === undefined && (index > 0 || isBare(object))) continue;
-    assertSynchronous(found, `method ${method} of ${className}`);
+    const what = `method ${method} of ${className}`;
+    if (ASYNCHRONOUS_METHODS.has(method)) assertFunction(found, what);
+    else assertSynchronous(found, what);
   }
 }
 

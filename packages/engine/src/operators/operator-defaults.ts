@@ -4,7 +4,12 @@
  */
 import type { OperatorContext, StreamOperator } from '../runtime/index.ts';
 import { checkFunctionObject, type TakenFunction, takeFunction } from './function-instance.ts';
-import type { FunctionOrFactory, RichFunction } from './functions.ts';
+import {
+  type FunctionOrFactory,
+  type FunctionSnapshotContext,
+  type RichFunction,
+  setRuntimeContext,
+} from './functions.ts';
 import { FunctionRuntimeContext } from './runtime-context.ts';
 import { refuseResult } from './user-result.ts';
 
@@ -60,33 +65,44 @@ export abstract class FunctionOperator<F extends RichFunction, Out> extends Abst
     return this.taken!.fn;
   }
 
+  private get user(): Partial<RichFunction> {
+    return this.taken!.user;
+  }
+
   override open(): void | Promise<void> {
     this.taken = takeFunction(this.given, this.methods, this.context.operatorName);
     this.prepare();
     this.isOpen = true;
-    return this.userCall('open function', () =>
-      this.fn.open?.(new FunctionRuntimeContext(this.context, this.isKeyed)),
-    );
+    const runtime = this.runtimeContext();
+    setRuntimeContext(this.user, runtime);
+    const open = (): void | Promise<void> => this.userCall('open function', () => this.user.open?.(runtime));
+    const initialized = this.userCall('initializeState function', () => this.user.initializeState?.(runtime));
+    return initialized === undefined ? open() : initialized.then(open);
   }
 
   /** Before the user's open: state, timers, contexts. */
   protected prepare(): void {}
 
+  /** What the user's open is handed. */
+  protected runtimeContext(): FunctionRuntimeContext {
+    return new FunctionRuntimeContext(this.context, this.isKeyed);
+  }
+
   snapshotState(checkpointId: number): void {
-    if (this.fn.snapshotState === undefined) return;
-    const what = 'snapshotState function';
-    let result: unknown;
-    try {
-      result = this.fn.snapshotState(checkpointId);
-    } catch (error) {
-      throw this.context.wrapUserError(error, what);
-    }
-    if (result !== undefined) refuseResult(result, what, this.context.operatorName);
+    if (this.user.snapshotState === undefined) return;
+    const context: FunctionSnapshotContext = { getCheckpointId: () => checkpointId };
+    this.synchronously('snapshotState function', () => this.user.snapshotState!(context));
   }
 
   notifyCheckpointComplete(checkpointId: number): void | Promise<void> {
     return this.userCall('notifyCheckpointComplete function', () =>
-      this.fn.notifyCheckpointComplete?.(checkpointId),
+      this.user.notifyCheckpointComplete?.(checkpointId),
+    );
+  }
+
+  notifyCheckpointAborted(checkpointId: number): void {
+    this.synchronously('notifyCheckpointAborted function', () =>
+      this.user.notifyCheckpointAborted?.(checkpointId),
     );
   }
 
@@ -95,7 +111,18 @@ export abstract class FunctionOperator<F extends RichFunction, Out> extends Abst
     if (taken === undefined) return;
     this.taken = undefined;
     taken.release();
-    if (this.isOpen) return this.userCall('close function', () => taken.fn.close?.());
+    if (this.isOpen) return this.userCall('close function', () => taken.user.close?.());
+  }
+
+  /** Calls user code that must answer at once: what it throws names it, a promise is refused. Not for every record. */
+  protected synchronously(what: string, call: () => unknown): void {
+    let result: unknown;
+    try {
+      result = call();
+    } catch (error) {
+      throw this.context.wrapUserError(error, what);
+    }
+    if (result !== undefined) refuseResult(result, what, this.context.operatorName);
   }
 
   private userCall(what: string, call: () => void | Promise<void>): void | Promise<void> {

@@ -17,19 +17,21 @@ interface ReduceEnv<T> {
   readonly output: Output<T>;
   readonly wrap: (error: unknown) => Error;
   readonly noValue: (result: unknown) => Error;
+  readonly check: (value: T) => void;
 }
 
-const makeReduce = <T>({ fn, state, output, wrap, noValue }: ReduceEnv<T>) => {
+const makeReduce = <T>({ fn, state, output, wrap, noValue, check }: ReduceEnv<T>) => {
   return (value: T, timestampMs: number): void => {
     const current = state.value();
     let next = value;
-    if (current !== undefined) {
-      try {
+    try {
+      if (current === undefined) check(value);
+      else {
         next = fn(current, value);
-      } catch (error) {
-        throw wrap(error);
+        if (next === undefined || next instanceof Promise) throw noValue(next);
       }
-      if (next === undefined || next instanceof Promise) throw noValue(next);
+    } catch (error) {
+      throw wrap(error);
     }
     state.update(next);
     output.collect(next, timestampMs);
@@ -39,14 +41,19 @@ const makeReduce = <T>({ fn, state, output, wrap, noValue }: ReduceEnv<T>) => {
 export class ReduceOperator<T> extends AbstractStreamOperator<T> implements OneInputOperator<T, T> {
   private readonly fn: ReduceFunction<T>;
   private readonly type: TypeInformation<T> | undefined;
+  private readonly check: (value: T) => void;
   private process!: (value: T, timestampMs: number) => void;
 
-  /** `type` is that of the records. Throws PROMISE_NOT_EXPECTED for an async function. */
-  constructor(fn: ReduceFunction<T>, type?: TypeInformation<T>) {
+  /**
+   * `type` is that of the records; `check` refuses the first record of a key by throwing. Throws PROMISE_NOT_EXPECTED for
+   * an async function.
+   */
+  constructor(fn: ReduceFunction<T>, type?: TypeInformation<T>, check: (value: T) => void = () => {}) {
     super();
     assertSynchronous(fn, WHAT);
     this.fn = fn;
     this.type = type;
+    this.check = check;
   }
 
   override open(): void {
@@ -68,6 +75,7 @@ export class ReduceOperator<T> extends AbstractStreamOperator<T> implements OneI
       output,
       wrap: this.wrapper(WHAT),
       noValue: (result) => resultNotAllowed(result, WHAT, operatorName, 'the merged value'),
+      check: this.check,
     });
     return this.process;
   }

@@ -1,9 +1,13 @@
-/** What user functions get in `open`: an operator's context in the words of Flink's RuntimeContext. */
+/**
+ * What user functions get in `open` and `initializeState`: an operator's context in the words of Flink's RuntimeContext
+ * and FunctionInitializationContext.
+ */
 import { MillraceError } from '../base/index.ts';
-import type { OperatorContext, OperatorMetrics } from '../runtime/index.ts';
+import type { MetricGroup, OperatorContext } from '../runtime/index.ts';
 import type {
   AggregatingState,
   AggregatingStateDescriptor,
+  BroadcastState,
   KeyedStateBackend,
   ListState,
   ListStateDescriptor,
@@ -14,9 +18,14 @@ import type {
   ValueState,
   ValueStateDescriptor,
 } from '../state/index.ts';
-import type { RuntimeContext } from './functions.ts';
+import type {
+  FunctionInitializationContext,
+  KeyedStateStore,
+  OperatorStateStore,
+  RuntimeContext,
+} from './functions.ts';
 
-export class FunctionRuntimeContext implements RuntimeContext {
+export class FunctionRuntimeContext implements RuntimeContext, FunctionInitializationContext {
   private readonly context: OperatorContext<never>;
   private readonly isKeyed: boolean;
 
@@ -29,8 +38,17 @@ export class FunctionRuntimeContext implements RuntimeContext {
     return this.context.jobName;
   }
 
+  getJobId(): string {
+    return this.context.services.jobId;
+  }
+
   getTaskName(): string {
     return this.context.operatorName;
+  }
+
+  getTaskNameWithSubtasks(): string {
+    const { operatorName, subtaskIndex, parallelism, attemptNumber } = this.context;
+    return `${operatorName} (${subtaskIndex + 1}/${parallelism})#${attemptNumber}`;
   }
 
   getIndexOfThisSubtask(): number {
@@ -53,8 +71,25 @@ export class FunctionRuntimeContext implements RuntimeContext {
     return this.context.isRestored;
   }
 
-  getMetricGroup(): OperatorMetrics {
+  getRestoredCheckpointId(): number | undefined {
+    return this.context.isRestored ? this.context.services.restoredCheckpointId : undefined;
+  }
+
+  getMetricGroup(): MetricGroup {
     return this.context.metrics;
+  }
+
+  getGlobalJobParameters(): Readonly<Record<string, string>> {
+    return this.context.services.globalJobParameters;
+  }
+
+  getOperatorStateStore(): OperatorStateStore {
+    return this.context.operatorState;
+  }
+
+  /** In functions without keys its methods throw INVALID_ARGUMENT. */
+  getKeyedStateStore(): KeyedStateStore {
+    return this;
   }
 
   getState<T>(descriptor: ValueStateDescriptor<T>): ValueState<T> {
@@ -87,11 +122,12 @@ export class FunctionRuntimeContext implements RuntimeContext {
     return this.context.operatorState.getUnionListState(descriptor);
   }
 
-  getBroadcastState<K, V>(descriptor: MapStateDescriptor<K, V>): MapState<K, V> {
+  getBroadcastState<K, V>(descriptor: MapStateDescriptor<K, V>): BroadcastState<K, V> {
     return this.context.operatorState.getBroadcastState(descriptor);
   }
 
-  private get keyedState(): KeyedStateBackend {
+  /** Refuses with INVALID_ARGUMENT in functions without keys. */
+  protected get keyedState(): KeyedStateBackend {
     if (this.isKeyed) return this.context.keyedState;
     const operator = this.context.operatorName;
     throw new MillraceError(

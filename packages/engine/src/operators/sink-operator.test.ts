@@ -190,6 +190,29 @@ describe('the sink operator', () => {
     deepStrictEqual(visible(world), ['a']);
   });
 
+  it('tells the writer of watermarks, and that the input has ended', async () => {
+    const log: string[] = [];
+    const writer: SinkWriter<string, never, never> = {
+      write: (value) => void log.push(value),
+      writeWatermark: (watermarkMs) => void log.push(`watermark ${watermarkMs}`),
+      prepareCommit: (checkpointId, endOfInput) => {
+        log.push(`prepare ${checkpointId} ${endOfInput}`);
+        return [];
+      },
+      close: () => {},
+    };
+    const sink: Sink<string, never, never> = { guarantee: 'at-least-once', createWriter: () => writer };
+    const harness = await OperatorHarness.open({ create: () => new SinkOperator(sink) });
+    harness.process('a');
+    harness.watermark(5);
+    await harness.snapshot(1);
+    await harness.finish();
+    await harness.snapshot(2);
+    await harness.close();
+    deepStrictEqual(log.slice(0, 3), ['a', 'watermark 5', 'prepare 1 false']);
+    strictEqual(log.at(-1), 'prepare 2 true');
+  });
+
   it('in a job with checkpoints leaves the end of input to the final checkpoint', async () => {
     const world = new World();
     const harness = await OperatorHarness.open(options(world));

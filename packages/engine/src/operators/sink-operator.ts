@@ -63,6 +63,7 @@ export class SinkOperator<In, CommT, StateT>
   /** The last call of prepareCommit, and all before it. */
   private prepared: Promise<void> = Promise.resolve();
   private commits: Promise<void> = Promise.resolve();
+  private isFinished = false;
   private process!: (value: In, timestampMs: number) => void;
 
   constructor(sink: Sink<In, CommT, StateT>) {
@@ -98,6 +99,11 @@ export class SinkOperator<In, CommT, StateT>
     this.process(value, timestampMs);
   }
 
+  override processWatermark(watermarkMs: number): void {
+    super.processWatermark(watermarkMs);
+    this.writer!.writeWatermark?.(watermarkMs);
+  }
+
   compile(unique: string): (value: In, timestampMs: number) => void {
     this.process = specialise(
       makeWrite<In>,
@@ -131,6 +137,7 @@ export class SinkOperator<In, CommT, StateT>
 
   /** Without checkpoints nobody will say that one completed. */
   async finish(): Promise<void> {
+    this.isFinished = true;
     const { checkpointingEnabled, restoredCheckpointId } = this.context.services;
     if (checkpointingEnabled) return;
     const checkpointId = (restoredCheckpointId ?? 0) + 1;
@@ -159,7 +166,7 @@ export class SinkOperator<In, CommT, StateT>
     const before = this.prepared;
     let committables: readonly CommT[] | Promise<readonly CommT[]>;
     try {
-      committables = this.writer!.prepareCommit(checkpointId);
+      committables = this.writer!.prepareCommit(checkpointId, this.isFinished);
     } catch (error) {
       throw this.context.wrapUserError(error, 'prepareCommit function of the sink');
     }

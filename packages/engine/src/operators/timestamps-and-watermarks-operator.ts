@@ -9,12 +9,14 @@
  * Nothing here is state: after a restore the watermark builds up again from the records.
  */
 import { MAX_WATERMARK, MIN_WATERMARK, MillraceError, NO_TIMESTAMP } from '../base/index.ts';
-import type {
-  OneInputOperator,
-  Output,
-  TimestampAssigner,
-  WatermarkGenerator,
-  WatermarkStrategySpec,
+import {
+  GeneratedWatermarks,
+  type OneInputOperator,
+  type Output,
+  type TimestampAssigner,
+  type WatermarkGenerator,
+  type WatermarkOutput,
+  type WatermarkStrategySpec,
 } from '../runtime/index.ts';
 import { AbstractStreamOperator } from './operator-defaults.ts';
 import { specialise } from './specialise.ts';
@@ -30,6 +32,9 @@ interface AssignEnv<T> {
   readonly assigner: TimestampAssigner<T> | undefined;
   /** undefined: the highest timestamp is all that is needed. */
   readonly generator: WatermarkGenerator<T> | undefined;
+  readonly generated: WatermarkOutput;
+  /** After a record: what the generator decided at it. */
+  readonly afterEvent: () => void;
   readonly progress: Progress;
   readonly output: Output<T>;
   readonly noTimestamp: number;
@@ -49,7 +54,7 @@ interface Progress {
 }
 
 const makeAssign = <T>(env: AssignEnv<T>) => {
-  const { assigner, generator, progress, output, noTimestamp, maxWatermark } = env;
+  const { assigner, generator, generated, afterEvent, progress, output, noTimestamp, maxWatermark } = env;
   return (value: T, previousMs: number): void => {
     let timestampMs = previousMs;
     if (assigner !== undefined) {
@@ -68,10 +73,11 @@ const makeAssign = <T>(env: AssignEnv<T>) => {
     if (timestampMs > progress.maxTimestampMs) progress.maxTimestampMs = timestampMs;
     if (generator !== undefined) {
       try {
-        generator.onEvent(value, timestampMs);
+        generator.onEvent(value, timestampMs, generated);
       } catch (error) {
         throw env.wrapGenerator(error);
       }
+      afterEvent();
     }
   };
 };
@@ -83,7 +89,7 @@ export class TimestampsAndWatermarksOperator<T>
   private readonly strategy: WatermarkStrategySpec<T>;
   private readonly intervalMs: number;
   private readonly progress: Progress = { maxTimestampMs: NO_TIMESTAMP, isIdle: false, hasRecords: false };
-  private generator: WatermarkGenerator<T> | undefined;
+  private generated: GeneratedWatermarks | undefined;
   private watermarkMs = MIN_WATERMARK;
   private lastActiveMs = 0;
   private isClosed = false;
@@ -98,7 +104,8 @@ export class TimestampsAndWatermarksOperator<T>
 
   override open(): void {
     const { inline, idleTimeoutMs, createGenerator } = this.strategy;
-    if (inline === undefined) this.generator = createGenerator();
+    if (inline === undefined)
+      this.generated = new GeneratedWatermarks(createGenerator(), () => this.context.operatorName);
     this.compile('timestamps');
     if (inline?.kind === 'none' && idleTimeoutMs === undefined) return;
     this.lastActiveMs = this.context.processingTimeMs();
@@ -130,12 +137,16 @@ export class TimestampsAndWatermarksOperator<T>
       unique,
     )({
       assigner: this.strategy.assigner,
-      generator: this.generator,
+      generator: this.generated?.generator,
+      generated: this.generated as WatermarkOutput,
+      afterEvent: () => this.follow(this.generated!),
       progress: this.progress,
       output: this.context.output,
       noTimestamp: NO_TIMESTAMP,
       maxWatermark: MAX_WATERMARK,
-      becomeActive: () => this.setIdle(false),
+      becomeActive: () => {
+        if (this.generated?.isIdle !== true) this.setIdle(false);
+      },
       invalid: (found, value) => this.invalid(found, value),
       wrapAssigner: this.wrapper(ASSIGNER),
       wrapGenerator: this.wrapper(GENERATOR),
@@ -153,6 +164,7 @@ export class TimestampsAndWatermarksOperator<T>
 
   private onPeriod(nowMs: number): void {
     this.emit(this.generatedWatermark());
+    if (this.generated !== undefined) this.follow(this.generated);
     const { idleTimeoutMs } = this.strategy;
     if (this.progress.hasRecords) {
       this.progress.hasRecords = false;
@@ -166,6 +178,12 @@ export class TimestampsAndWatermarksOperator<T>
     }
   }
 
+  /** What the generator emitted, and whether it said that the input is idle. */
+  private follow({ watermarkMs, isIdle }: GeneratedWatermarks): void {
+    this.emit(watermarkMs);
+    if (isIdle && !this.progress.isIdle) this.setIdle(true);
+  }
+
   private generatedWatermark(): number {
     const { inline } = this.strategy;
     if (inline !== undefined) {
@@ -173,15 +191,13 @@ export class TimestampsAndWatermarksOperator<T>
       if (inline.kind === 'none' || maxTimestampMs === NO_TIMESTAMP) return MIN_WATERMARK;
       return maxTimestampMs - inline.delayMs - 1;
     }
-    let watermarkMs: unknown;
+    const generated = this.generated!;
     try {
-      watermarkMs = this.generator!.onPeriodicEmit();
+      generated.ask();
     } catch (error) {
       throw this.context.wrapUserError(error, GENERATOR);
     }
-    if (Number.isSafeInteger(watermarkMs)) return watermarkMs as number;
-    if (watermarkMs === Number.NEGATIVE_INFINITY) return MIN_WATERMARK;
-    throw this.invalid(watermarkMs, undefined);
+    return generated.watermarkMs;
   }
 
   private emit(watermarkMs: number): void {
@@ -202,11 +218,10 @@ export class TimestampsAndWatermarksOperator<T>
       found instanceof Date || typeof found === 'bigint' || typeof found === 'string'
         ? ' Convert it to a number.'
         : '';
-    const about = value === undefined ? '' : ` for ${describe(value)}`;
     return new MillraceError(
       'TIMESTAMP_INVALID',
-      `The ${value === undefined ? GENERATOR : ASSIGNER} of operator '${operator}' must return an integer ` +
-        `(milliseconds since the epoch, within Number.MAX_SAFE_INTEGER), found ${describe(found)}${about}.${hint}`,
+      `The ${ASSIGNER} of operator '${operator}' must return an integer (milliseconds since the epoch, within ` +
+        `Number.MAX_SAFE_INTEGER), found ${describe(found)} for ${describe(value)}.${hint}`,
       { details: { operator } },
     );
   }

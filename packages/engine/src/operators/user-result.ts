@@ -1,11 +1,15 @@
 /** What a user's function must not be or return: promises where an answer is needed at once, and what is no answer. */
 import { MillraceError } from '../base/index.ts';
 
-/** Refuses a function that is declared `async` before any record comes. `what` names it, e.g. `map function`. */
+/** Refuses what is no function. `what` names it, e.g. `map function`. */
+export function assertFunction(fn: unknown, what: string): asserts fn is (...parameters: never[]) => unknown {
+  if (typeof fn === 'function') return;
+  throw new MillraceError('INVALID_ARGUMENT', `The ${what} must be a function, found ${describe(fn)}.`);
+}
+
+/** Refuses a function that is declared `async`, too, before any record comes. */
 export function assertSynchronous(fn: unknown, what: string): void {
-  if (typeof fn !== 'function') {
-    throw new MillraceError('INVALID_ARGUMENT', `The ${what} must be a function, found ${describe(fn)}.`);
-  }
+  assertFunction(fn, what);
   const tag = Object.prototype.toString.call(fn);
   if (tag !== '[object AsyncFunction]' && tag !== '[object AsyncGeneratorFunction]') return;
   throw new MillraceError('PROMISE_NOT_EXPECTED', `The ${what}${nameOf(fn)} is declared async. ${ADVICE}`);
@@ -55,8 +59,8 @@ export function describe(value: unknown): string {
 }
 
 const ADVICE =
-  'Asynchronous code is not supported in this function: it must answer at once. Remove `async`, or do the asynchronous ' +
-  'work before the records enter the job, or in open().';
+  'It must answer at once: remove `async`, and do what has to be waited for in `mapAsync` (or `flatMapAsync`, ' +
+  'AsyncDataStream) before it, or in open().';
 
 function isPromise(result: unknown): boolean {
   if (typeof result !== 'object' || result === null) return false;

@@ -1,5 +1,6 @@
 export { errnoOf, fileSystemError } from './file-system-error.ts';
 export type {
+  AppendableCompression,
   Clock,
   CompressionFormat,
   DirectoryLock,

@@ -16,6 +16,7 @@ export interface Clock {
 
 /** A timer that was set; opaque. */
 export interface TimerHandle {
+  /** The timer does not fire any more. */
   cancel(): void;
 }
 
@@ -42,26 +43,34 @@ export interface WritableFile {
   write(bytes: Uint8Array): Promise<void>;
   /** Makes everything written so far survive a power failure (fsync). */
   sync(): Promise<void>;
+  /** No more is written. What was not synced may be lost in a crash. */
   close(): Promise<void>;
 }
 
 /** A file being read. */
 export interface ReadableFile {
   readonly sizeBytes: number;
+  /** Of the file that was opened; see FileStat. */
+  readonly identity?: string | undefined;
   /** Reads up to `lengthBytes` at `position`; fewer only at the end of the file. */
   read(position: number, lengthBytes: number): Promise<Uint8Array>;
+  /** No more is read. */
   close(): Promise<void>;
 }
 
+/** An entry of a directory. */
 export interface FileEntry {
   readonly name: string;
   readonly isDirectory: boolean;
 }
 
+/** What a file system says about a file. */
 export interface FileStat {
   readonly sizeBytes: number;
   readonly isDirectory: boolean;
   readonly modifiedMs: number;
+  /** Stays the same when the file is renamed or written to, and is no other file's; undefined: the system has none. */
+  readonly identity?: string | undefined;
 }
 
 /** Exclusive use of a directory, kept until released or until the process is gone, however it ends. */
@@ -79,7 +88,9 @@ export interface FileSystem {
   readonly scheme: string;
   /** Creates a file that must not exist yet. The directory must exist. */
   create(path: string): Promise<WritableFile>;
+  /** Opens a file for reading. */
   open(path: string): Promise<ReadableFile>;
+  /** The whole file. */
   readAll(path: string): Promise<Uint8Array>;
   /** Entries in no particular order; an empty list if the directory does not exist. */
   list(directory: string): Promise<FileEntry[]>;
@@ -91,7 +102,10 @@ export interface FileSystem {
   rename(from: string, to: string): Promise<void>;
   /** Deletes a file or a whole directory. Deleting what is not there is no error. */
   delete(path: string): Promise<void>;
+  /** What was created, renamed or removed in the directory is then durable. */
   syncDirectory(path: string): Promise<void>;
+  /** Keeps the first `sizeBytes` of a file that has at least so many, durably. */
+  truncate(path: string, sizeBytes: number): Promise<void>;
   /**
    * Takes the directory for this process, or rejects with CHECKPOINT_DIRECTORY_IN_USE naming the holder.
    * A lock whose process is gone (kill -9) is taken over.
@@ -145,6 +159,9 @@ export interface Parking {
 /** What `Platform.decompress` understands. */
 export type CompressionFormat = 'gzip' | 'zstd' | 'brotli';
 
+/** Formats of which several compressed pieces, one after the other, are again a whole. */
+export type AppendableCompression = 'gzip' | 'zstd';
+
 /** Everything of the world that the engine uses. */
 export interface Platform {
   readonly clock: Clock;
@@ -157,13 +174,27 @@ export interface Platform {
   fileSystem(uri: string): { readonly files: FileSystem; readonly path: string };
   /** SHA-256, incremental. */
   hasher(): { update(bytes: Uint8Array): void; digestHex(): string };
+  /** One gzip member or zstd frame that stands for `bytes`. Synchronous: for pieces of some hundred kilobytes. */
+  compress(format: AppendableCompression, bytes: Uint8Array): Uint8Array;
   /**
    * The bytes that `bytes` were compressed from; at most `sizeBytesMax`. Synchronous: for blocks of files (Parquet pages).
    * Throws DECOMPRESSION_FAILED if the bytes are damaged or more than that comes out.
    */
   decompress(format: CompressionFormat, bytes: Uint8Array, sizeBytesMax: number): Uint8Array;
+  /**
+   * The bytes that a whole file of compressed bytes stands for, in pieces of at most 256 KB. `next` is called for more of
+   * the compressed ones when they are needed, and gives undefined at their end; what it rejects with is thrown. Members
+   * or frames one after the other are one file. Throws DECOMPRESSION_FAILED if they are damaged or end too early. Leaving
+   * the loop early releases everything.
+   */
+  decompressPieces(
+    format: AppendableCompression,
+    next: () => Promise<Uint8Array | undefined>,
+  ): AsyncIterable<Uint8Array>;
   /** CPU time used by this process, all threads, in microseconds. */
   cpuMicros(): number;
-  /** Writes a line to the standard output (the print sink). */
-  printLine(line: string): void;
+  /** Writes a line to the standard output or the standard error (the print sink). */
+  printLine(line: string, to?: 'stdout' | 'stderr'): void;
+  /** True for the standard output and the standard error of this thread: they are never ended. */
+  isStandardStream(stream: unknown): boolean;
 }

@@ -6,7 +6,7 @@
  * Invariants:
  * I1 Every call of a user's function is guarded; what it throws names its operator.
  * I2 Before a keyed operator is called its backend's current key is set, with the hash that came over the wire or, inside a
- *    chain, computed once.
+ *    chain, computed once; not for an input whose records have no key.
  * I3 Records that wait in the buffer of a chained keyed operator are processed before any control element: the chain calls
  *    `flush` first. The buffer exists so that state can be prefetched for many keys at a time.
  */
@@ -101,10 +101,11 @@ export class ChainCode {
       const process = code.bind('process', processFunction(head, input));
       body = `${process}(v, t);`;
     }
-    if (head.backend !== undefined && head.spec.keyed !== undefined) {
+    const selector = head.backend === undefined ? undefined : selectorOf(head, input);
+    if (selector !== undefined) {
       const backend = code.bind('backend', head.backend);
       prologue = `${backend}.prefetch(batch.hashes, n);`;
-      body = `${keyOf(code, head, selectorOf(head, input))} ${backend}.setCurrentKey(k, hashes[i]); ${body}`;
+      body = `${keyOf(code, head, selector)} ${backend}.setCurrentKey(k, hashes[i]); ${body}`;
     }
     return code.build<BatchFn>(
       `batches of ${head.spec.name}`,
@@ -172,7 +173,7 @@ export class ChainCode {
         }
       }
       function enter(v, t) {
-        ${keyOf(code, node, selectorOf(node, 0))}
+        ${keyOf(code, node, selectorOf(node, 0)!)}
         values[n] = v; keys[n] = k; timestamps[n] = t; hashes[n] = ${backend}.hashOf(k);
         if (++n === ${size}) flush();
       }
@@ -234,8 +235,9 @@ function isInlined(node: ChainNode): boolean {
   return node.operator !== undefined && 'inline' in node.operator && node.operator.inline !== undefined;
 }
 
-function selectorOf(node: ChainNode, input: 0 | 1): KeySelector {
-  return node.spec.keyed!.selectors[input as 0]!;
+/** undefined: the records of that input have no key. */
+function selectorOf(node: ChainNode, input: 0 | 1): KeySelector | undefined {
+  return node.spec.keyed!.selectors[input];
 }
 
 /** Statements that leave the key of `v` in `k`. */

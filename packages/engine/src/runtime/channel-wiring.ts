@@ -3,6 +3,8 @@
  * allocates the shared memory once per attempt; each slot builds its own ends.
  */
 import {
+  type ChannelEnds,
+  channelEnds,
   chooseLayout,
   createDoorbells,
   createRecordWriter,
@@ -14,7 +16,7 @@ import {
   RingWriter,
   type SharedRing,
 } from '../exchange/index.ts';
-import type { Parking } from '../platform/index.ts';
+import type { Platform } from '../platform/index.ts';
 import { createKeySerializer, createSerializer } from '../types/index.ts';
 import type { JobEdge, JobGraph, JobVertex } from './job-vertex.ts';
 
@@ -26,24 +28,18 @@ export interface SharedChannels {
   readonly rings: ReadonlyMap<string, SharedRing>;
 }
 
-/** Channels of an edge as pairs of subtasks. */
-function channelsOf(edge: JobEdge, graph: JobGraph): [sender: number, receiver: number][] {
-  const senders = graph.vertices[edge.sourceVertex]!.parallelism;
-  const receivers = graph.vertices[edge.targetVertex]!.parallelism;
-  const pairs: [number, number][] = [];
-  for (let sender = 0; sender < senders; sender++) {
-    if (edge.partitioning === 'forward') pairs.push([sender, sender]);
-    else for (let receiver = 0; receiver < receivers; receiver++) pairs.push([sender, receiver]);
-  }
-  return pairs;
+function channelsOf({ partitioning, sourceVertex, targetVertex }: JobEdge, graph: JobGraph): ChannelEnds[] {
+  const { vertices } = graph;
+  return channelEnds(partitioning, vertices[sourceVertex]!.parallelism, vertices[targetVertex]!.parallelism);
 }
 
 /** Allocates the rings of all edges and a doorbell for each slot. */
 export function allocateChannels(graph: JobGraph, slotCount: number): SharedChannels {
-  const pairs = graph.edges.flatMap((edge) => channelsOf(edge, graph).map((pair) => ({ edge, pair })));
-  const layout = chooseLayout(Math.max(1, pairs.length));
+  const channels = graph.edges.flatMap((edge) => channelsOf(edge, graph).map((ends) => ({ edge, ...ends })));
+  const layout = chooseLayout(Math.max(1, channels.length));
   const rings = new Map<string, SharedRing>();
-  for (const { edge, pair } of pairs) rings.set(ringKey(edge, pair[0], pair[1]), createRing(layout));
+  for (const { edge, sender, receiver } of channels)
+    rings.set(ringKey(edge, sender, receiver), createRing(layout));
   return { slotCount, doorbells: createDoorbells(slotCount), rings };
 }
 
@@ -55,12 +51,12 @@ function ringKey(edge: JobEdge, sender: number, receiver: number): string {
 export class ChannelWiring {
   private readonly graph: JobGraph;
   private readonly channels: SharedChannels;
-  private readonly parking: Parking;
+  private readonly platform: Pick<Platform, 'parking' | 'random'>;
 
-  constructor(graph: JobGraph, channels: SharedChannels, parking: Parking) {
+  constructor(graph: JobGraph, channels: SharedChannels, platform: Pick<Platform, 'parking' | 'random'>) {
     this.graph = graph;
     this.channels = channels;
-    this.parking = parking;
+    this.platform = platform;
   }
 
   /** Record writers of a subtask, one for each outgoing edge. */
@@ -83,8 +79,8 @@ export class ChannelWiring {
     if (edges.length === 0) return undefined;
     const channels = edges.flatMap((edge) =>
       channelsOf(edge, this.graph)
-        .filter(([, receiver]) => receiver === subtask)
-        .map(([sender]) => ({
+        .filter(({ receiver }) => receiver === subtask)
+        .map(({ sender }) => ({
           reader: new RingReader(this.ring(edge, sender, subtask), this.doorbellOf(sender)),
           input: edge.targetInput,
           edgeIndex: edge.index,
@@ -108,24 +104,25 @@ export class ChannelWiring {
   private writer(edge: JobEdge, vertex: JobVertex, subtask: number): RecordWriter<unknown> {
     const label = `output of operator '${vertex.operators[edge.sourceOperator]!.name}'`;
     const target = this.graph.vertices[edge.targetVertex]!;
+    const { partitioning, key, partitioner } = edge;
+    const keyLabel = `key of operator '${target.operators[0]!.name}'`;
     return createRecordWriter({
       label,
-      partitioning: edge.partitioning,
+      partitioning,
       valueSerializer: createSerializer(edge.valueType, label),
       key:
-        edge.key === undefined
-          ? undefined
-          : {
-              selector: edge.key.selector,
-              serializer: createKeySerializer(
-                edge.key.type,
-                `key of operator '${target.operators[0]!.name}'`,
-              ),
+        partitioning === 'hash'
+          ? {
+              selector: key!.selector,
+              serializer: createKeySerializer(key!.type, keyLabel),
               maxParallelism: target.maxParallelism,
-            },
+            }
+          : undefined,
+      custom: partitioning === 'custom' ? { selector: key!.selector, partitioner: partitioner! } : undefined,
+      seed: partitioning === 'shuffle' ? Math.floor(this.platform.random.next() * 2 ** 32) : undefined,
       channels: channelsOf(edge, this.graph)
-        .filter(([sender]) => sender === subtask)
-        .map(([, receiver]) => new RingWriter(this.ring(edge, subtask, receiver), this.doorbellOf(receiver))),
+        .filter(({ sender }) => sender === subtask)
+        .map(({ receiver }) => new RingWriter(this.ring(edge, subtask, receiver), this.doorbellOf(receiver))),
       unique: `edge ${edge.index}`,
       subtaskIndex: subtask,
     });
@@ -136,6 +133,6 @@ export class ChannelWiring {
   }
 
   private doorbellOf(subtask: number): Doorbell {
-    return new Doorbell(this.channels.doorbells, subtask % this.channels.slotCount, this.parking);
+    return new Doorbell(this.channels.doorbells, subtask % this.channels.slotCount, this.platform.parking);
   }
 }

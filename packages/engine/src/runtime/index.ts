@@ -1,4 +1,5 @@
 export { allocateChannels, type SharedChannels } from './channel-wiring.ts';
+export { GeneratedWatermarks } from './generated-watermarks.ts';
 export type {
   JobEdge,
   JobGraph,
@@ -6,16 +7,18 @@ export type {
   KeySelector,
   KeySpec,
   OperatorSpec,
+  PartitionFunction,
   Partitioning,
   SourceSpec,
 } from './job-vertex.ts';
+export type { Counter, Gauge, Histogram, Meter, MetricGroup } from './metric-group.ts';
+export { MetricRegistry } from './metric-registry.ts';
 export type {
   AnyOperator,
   InlineForm,
   OneInputOperator,
   OperatorContext,
   OperatorFactory,
-  OperatorMetrics,
   OperatorServices,
   OperatorStateContribution,
   StreamOperator,
@@ -32,11 +35,19 @@ export type {
   EnumeratorContext,
   PollStatus,
   ReaderContext,
+  ReaderProgress,
   Source,
+  SourceGuarantee,
   SourceOutput,
   SourceReader,
   SourceSplit,
   SplitEnumerator,
 } from './source.ts';
 export { InternalTimerService, type TimerServiceOptions } from './timer-service.ts';
-export type { TimestampAssigner, WatermarkGenerator, WatermarkStrategySpec } from './watermark-strategy.ts';
+export type {
+  TimestampAssigner,
+  WatermarkAlignment,
+  WatermarkGenerator,
+  WatermarkOutput,
+  WatermarkStrategySpec,
+} from './watermark-strategy.ts';

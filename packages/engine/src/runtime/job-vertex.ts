@@ -2,20 +2,23 @@
  * A job as the runtime executes it: vertices (chains of operators run as one task) and the edges between them. Made by the
  * graph floor; plain data except for the user's functions, which every process has because it loads the job's module.
  */
-import type { Partitioning } from '../exchange/index.ts';
+import type { PartitionFunction, Partitioning } from '../exchange/index.ts';
 import type { TypeInformation } from '../types/index.ts';
 import type { OperatorFactory } from './operator.ts';
 import type { Source } from './source.ts';
 import type { WatermarkStrategySpec } from './watermark-strategy.ts';
 
-export type { Partitioning };
+export type { PartitionFunction, Partitioning };
 
 /** Selects the key of a value. Must be a pure function of the value. */
 export type KeySelector = (value: never) => unknown;
 
-/** How an operator is keyed: a selector for each input; all give keys of one type. */
+/**
+ * How an operator is keyed: a selector for each input; all give keys of one type. undefined: the records of that input
+ * have no key (a broadcast stream beside a keyed one).
+ */
 export interface KeySpec {
-  readonly selectors: readonly [KeySelector] | readonly [KeySelector, KeySelector];
+  readonly selectors: readonly [KeySelector] | readonly [KeySelector, KeySelector | undefined];
   /** undefined: undescribed keys, canonical encoding. */
   readonly type: TypeInformation<unknown> | undefined;
 }
@@ -69,16 +72,20 @@ export interface JobEdge {
   readonly targetVertex: number;
   readonly targetInput: 0 | 1;
   readonly partitioning: Partitioning;
-  /** For `hash`: selector and type of the key. */
+  /** For `hash` and `custom`: selector and type of the key. */
   readonly key:
     | { readonly selector: KeySelector; readonly type: TypeInformation<unknown> | undefined }
     | undefined;
+  /** For `custom`. */
+  readonly partitioner?: PartitionFunction | undefined;
   readonly valueType: TypeInformation<unknown> | undefined;
 }
 
 /** The whole job. Vertices are in topological order. */
 export interface JobGraph {
   readonly jobName: string;
+  /** What the user gave the whole job; undefined: nothing. No part of the plan. */
+  readonly globalJobParameters?: Readonly<Record<string, string>>;
   readonly vertices: readonly JobVertex[];
   readonly edges: readonly JobEdge[];
   /** SHA-256 over names, uids, kinds, types, parallelism and edges: equal in all processes that run the job. */

@@ -427,3 +427,104 @@ describe('the life of a chain', () => {
     assert.deepEqual(events.slice(-3), ['op0 close', 'op1 close', 'op2 close']);
   });
 });
+
+describe('operators that are busy', () => {
+  /** Is busy when the test says so. */
+  class Busy extends Note {
+    private pause: PromiseWithResolvers<void> | undefined;
+    busy(): Promise<void> | undefined {
+      return this.pause?.promise;
+    }
+    stop(): void {
+      this.pause = Promise.withResolvers();
+    }
+    goOn(): void {
+      this.pause!.resolve();
+      this.pause = undefined;
+    }
+  }
+
+  async function three() {
+    const made: Busy[] = [];
+    const node = (name: string): Node => ({
+      make: (events) => {
+        const operator = new Busy(events, name);
+        made.push(operator);
+        return operator;
+      },
+    });
+    const fixture = await opened([node('op0'), node('op1'), node('op2')]);
+    return { ...fixture, operators: made as [Busy, Busy, Busy] };
+  }
+
+  it('make the chain busy until the first of them goes on', async () => {
+    const { chain, operators } = await three();
+    assert.equal(chain.busy(), undefined);
+    for (const operator of operators.slice(1)) operator.stop();
+    const busy = chain.busy();
+    operators[2].goOn();
+    await busy;
+    const other = chain.busy();
+    assert.ok(other !== undefined);
+    operators[1].goOn();
+    await other;
+    assert.equal(chain.busy(), undefined);
+  });
+
+  it('hold up the scheduled calls of those before them, not their own and not those after them', async () => {
+    const { chain, events, operators } = await three();
+    for (const { context, name } of operators) {
+      context.schedule(5, (nowMs) => void events.push(`${name} called at ${nowMs}`));
+    }
+    operators[1].stop();
+    assert.equal(chain.nextScheduled(), 5);
+    assert.equal(chain.runScheduled(4), false);
+    assert.equal(chain.runScheduled(7), true);
+    assert.deepEqual(events.splice(0), ['op2 called at 7', 'op1 called at 7']);
+    assert.equal(chain.nextScheduled(), Number.POSITIVE_INFINITY);
+    assert.equal(chain.runScheduled(8), false);
+    operators[1].goOn();
+    assert.equal(chain.runScheduled(9), true);
+    assert.deepEqual(events, ['op0 called at 9']);
+  });
+
+  it('are given no records by timers before them, but time goes on for those after them', async () => {
+    const made: Busy[] = [];
+    const { chain, send } = await opened([
+      { make: (events) => new Timed(events, 'op0'), keyed: BY_REMAINDER },
+      { make: (events) => made[made.push(new Busy(events, 'op1')) - 1]! },
+      { make: (events) => made[made.push(new Busy(events, 'op2')) - 1]! },
+    ]);
+    send(10);
+    assert.equal(chain.firesTimers(10), false);
+    made.find(({ name }) => name === 'op1')!.stop();
+    assert.equal(chain.firesTimers(9), false);
+    assert.equal(chain.firesTimers(10), true);
+
+    const other = await opened([
+      { make: (events) => made[made.push(new Busy(events, 'head')) - 1]! },
+      { make: (events) => new Timed(events, 'op1'), keyed: BY_REMAINDER },
+    ]);
+    other.send(10);
+    other.chain.flush();
+    made.at(-1)!.stop();
+    assert.equal(other.chain.firesTimers(10), false);
+  });
+
+  it('are waited for, one after the other, before they are asked to finish', async () => {
+    const { chain, events, operators } = await three();
+    operators[1].stop();
+    operators[2].stop();
+    const finished = chain.finish();
+    await new Promise(setImmediate);
+    assert.deepEqual(events, ['op0 finish', 'op1 end']);
+    assert.equal(chain.isDraining, true);
+    operators[1].goOn();
+    await new Promise(setImmediate);
+    assert.deepEqual(events.slice(2), ['op1 finish', 'op2 end']);
+    operators[2].goOn();
+    await finished;
+    assert.equal(chain.isDraining, false);
+    assert.deepEqual(events.slice(4), ['op2 finish']);
+  });
+});

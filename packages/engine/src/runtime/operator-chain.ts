@@ -68,12 +68,14 @@ export interface OperatorSnapshot {
 }
 
 interface Scheduled {
+  /** The operator that asked for it. */
+  readonly index: number;
   readonly atMs: number;
   readonly callback: (nowMs: number) => void;
 }
 
 export class OperatorChain {
-  readonly metrics = new MetricRegistry();
+  readonly metrics: MetricRegistry;
   private readonly vertex: JobVertex;
   private readonly host: ChainHost;
   private readonly nodes: ChainNode[] = [];
@@ -85,6 +87,7 @@ export class OperatorChain {
   private scheduled: Scheduled[] = [];
   private batches: BatchFn[] = [];
   private opened = 0;
+  private draining = false;
   private closed = false;
 
   constructor(
@@ -94,6 +97,7 @@ export class OperatorChain {
   ) {
     this.vertex = vertex;
     this.host = host;
+    this.metrics = new MetricRegistry(() => host.services.platform.clock.monotonicMs());
     this.timers = vertex.operators.map(() => []);
     this.operatorStates = vertex.operators.map(() => undefined);
     this.code = new ChainCode(this.nodes, exits as readonly ChainExit[]);
@@ -141,7 +145,11 @@ export class OperatorChain {
 
   /** Processes what waits in buffers inside the chain. The host calls it at the end of each turn. */
   flush(): void {
-    for (const node of this.nodes) node.flush?.();
+    for (const node of this.nodes) {
+      node.flush?.();
+      const expired = node.backend?.cleanUpExpired() ?? 0;
+      if (expired > 0) node.context.metrics.counter('numExpiredStateEntries').inc(expired);
+    }
   }
 
   /**
@@ -163,17 +171,43 @@ export class OperatorChain {
     this.nodes[0]!.onStatus(idle);
   }
 
+  /** True if the watermark would fire timers, and so make records, before an operator that is busy. */
+  firesTimers(watermarkMs: number): boolean {
+    return this.timers.some(
+      (services, index) =>
+        services.some((service) => service.nextEventTime() <= watermarkMs) && this.isBusyAfter(index),
+    );
+  }
+
   /**
-   * Fires processing-time timers and scheduled calls up to `nowMs`, first operator first; a bounded number, the rest at the
-   * next call.
+   * Makes the scheduled calls that are due, last operator first, so that each finds the room that those after it make. Calls
+   * of operators before one that is busy wait. True if there were any.
    */
+  runScheduled(nowMs: number): boolean {
+    if (this.nextScheduled() > nowMs) return false;
+    this.flush();
+    for (let index = this.nodes.length - 1; index >= 0 && !this.isBusyAfter(index); index--) {
+      const due = this.scheduled.filter((entry) => entry.index === index && entry.atMs <= nowMs);
+      this.scheduled = this.scheduled.filter((entry) => !due.includes(entry));
+      for (const { callback } of due) callback(nowMs);
+      this.flush();
+    }
+    return true;
+  }
+
+  /** When `runScheduled` has something to do next; Infinity for never, or not before an operator is busy no more. */
+  nextScheduled(): number {
+    if (this.scheduled.length === 0) return Number.POSITIVE_INFINITY;
+    let next = Number.POSITIVE_INFINITY;
+    for (const { index, atMs } of this.scheduled) {
+      if (atMs < next && !this.isBusyAfter(index)) next = atMs;
+    }
+    return next;
+  }
+
+  /** Fires processing-time timers up to `nowMs`, first operator first; a bounded number, the rest at the next call. */
   advanceProcessingTime(nowMs: number): void {
     this.flush();
-    if (this.scheduled.length > 0 && this.scheduled.some((entry) => entry.atMs <= nowMs)) {
-      const due = this.scheduled.filter((entry) => entry.atMs <= nowMs);
-      this.scheduled = this.scheduled.filter((entry) => entry.atMs > nowMs);
-      for (const entry of due) entry.callback(nowMs);
-    }
     for (const services of this.timers) {
       for (const service of services) service.advanceProcessingTime(nowMs, TIMERS_PER_SLICE);
       this.flush();
@@ -186,17 +220,23 @@ export class OperatorChain {
     for (const services of this.timers) {
       for (const service of services) next = Math.min(next, service.nextProcessingTime());
     }
-    for (const entry of this.scheduled) next = Math.min(next, entry.atMs);
     return next > Number.MAX_SAFE_INTEGER ? Number.POSITIVE_INFINITY : next;
   }
 
-  /** A promise while some operator of the chain cannot take more. */
+  /** A promise while some operator of the chain cannot take more; it resolves when one of them can. */
   busy(): Promise<void> | undefined {
-    for (const node of this.nodes) {
-      const busy = node.operator?.busy?.();
-      if (busy !== undefined) return busy;
+    if (!this.isBusyAfter(-1)) return undefined;
+    const busy = this.nodes
+      .map(({ operator }) => operator?.busy?.())
+      .filter((promise) => promise !== undefined);
+    return busy.length === 1 ? busy[0] : Promise.race(busy);
+  }
+
+  private isBusyAfter(index: number): boolean {
+    for (let after = index + 1; after < this.nodes.length; after++) {
+      if (this.nodes[after]!.operator?.busy?.() !== undefined) return true;
     }
-    return undefined;
+    return false;
   }
 
   endInput(input: 0 | 1): void {
@@ -204,15 +244,32 @@ export class OperatorChain {
     this.nodes[0]!.operator?.endInput?.(input);
   }
 
-  /** All inputs have ended and the last watermark was processed: operators flush, first one first. */
+  /**
+   * All inputs have ended and the last watermark was processed: operators flush, first one first. Before each is asked to, it
+   * is waited for until it is busy no more; `isDraining` says that this goes on.
+   */
   async finish(): Promise<void> {
     this.flush();
     for (const node of this.nodes) {
       node.flush?.();
       if (node.spec.parent >= 0) node.operator?.endInput?.(0);
+      await this.drain(node);
       await node.operator?.finish?.();
     }
     this.flush();
+  }
+
+  /** `finish` waits for an operator that is busy: the host goes on with time and barriers, as between two elements. */
+  get isDraining(): boolean {
+    return this.draining;
+  }
+
+  private async drain({ operator }: ChainNode): Promise<void> {
+    for (let busy = operator?.busy?.(); busy !== undefined; busy = operator?.busy?.()) {
+      this.draining = true;
+      await busy;
+    }
+    this.draining = false;
   }
 
   prepareSnapshot(checkpointId: number): void {
@@ -286,6 +343,7 @@ export class OperatorChain {
       keyType: spec.keyed.type,
       keyGroups: rangeOf(this.host.subtaskIndex, this.vertex.parallelism, this.vertex.maxParallelism),
       maxParallelism: this.vertex.maxParallelism,
+      processingTimeMs: () => this.host.processingTimeMs(),
       restore: restored?.keyed ?? [],
     });
   }
@@ -357,7 +415,7 @@ export class OperatorChain {
         chain.timerService(index, backend, name, namespace, triggerable),
       processingTimeMs: () => host.processingTimeMs(),
       schedule: (atMs, callback) => {
-        chain.scheduled.push({ atMs, callback });
+        chain.scheduled.push({ index, atMs, callback });
         host.wake();
       },
       wake: () => host.wake(),

@@ -24,14 +24,8 @@ import type { Logger } from '../base/index.ts';
 import type { Platform } from '../platform/index.ts';
 import type { KeyedStateBackend, OperatorStateBackend, TimerQueue } from '../state/index.ts';
 import type { TypeInformation } from '../types/index.ts';
+import type { MetricGroup } from './metric-group.ts';
 import type { Output } from './output.ts';
-
-/** Counters and gauges of one operator and subtask. Updated once a batch or per rare event, not per record. */
-export interface OperatorMetrics {
-  /** A monotone count; call `inc(n)`. Names are Flink's where Flink has one, e.g. `numLateRecordsDropped`. */
-  counter(name: string): { inc(n?: number): void; readonly value: number };
-  gauge(name: string, read: () => number): void;
-}
 
 /** What timers call back. The backend's current key is the timer's key. */
 export interface Triggerable<N> {
@@ -50,13 +44,15 @@ export interface TimerService<N> {
   deleteProcessingTimeTimer(namespace: N, timestampMs: number): void;
 }
 
-/** The outside world and the job's identity, for sinks and sources only. The same for all operators of an execution. */
+/** The job's identity, and the outside world, for sinks and sources only. The same for all operators of an execution. */
 export interface OperatorServices {
   readonly platform: Platform;
   readonly logger: Logger;
   readonly jobId: string;
   readonly lineageId: string;
   readonly restoredCheckpointId: number | undefined;
+  /** What the user gave the whole job. */
+  readonly globalJobParameters: Readonly<Record<string, string>>;
   readonly checkpointingEnabled: boolean;
   /** Hands results to the client of the job (the collect sink), in order. `values` must be structured-clonable. */
   deliver(channelId: string, values: readonly unknown[]): void;
@@ -84,8 +80,9 @@ export interface OperatorContext<Out = unknown> {
   /** True if state of this operator was restored (even if it was empty). */
   readonly isRestored: boolean;
   readonly output: Output<Out>;
-  readonly metrics: OperatorMetrics;
-  /** For operators that reach out of the process (sinks, sources). Others must not use it. */
+  /** Names are Flink's where Flink has one, e.g. `numLateRecordsDropped`. */
+  readonly metrics: MetricGroup;
+  /** `platform` and `deliver` are for operators that reach out of the process (sinks, sources). */
   readonly services: OperatorServices;
   /** Asserts that the operator is keyed. */
   readonly keyedState: KeyedStateBackend;
@@ -95,8 +92,9 @@ export interface OperatorContext<Out = unknown> {
   /** Processing time as the host says: constant within one batch. */
   processingTimeMs(): number;
   /**
-   * Asks the host to call `callback` at the given processing time, between two elements, on the operator's thread. Not
-   * state: set it again in `open`. For source-like operators (periodic watermarks), not for results.
+   * Asks the host to call `callback` at the given processing time (in the past: in the next turn), between two elements, on
+   * the operator's thread, when outputs and the operators after this one can take what it emits. May be called at any time.
+   * Not state: set it again in `open`. For what does not depend on keys: periodic watermarks, asynchronous results.
    */
   schedule(atProcessingTimeMs: number, callback: (nowMs: number) => void): void;
   /** Wakes the host's loop after an asynchronous completion (async functions, committers). Any time, any place. */
@@ -132,8 +130,9 @@ export interface StreamOperator<Out = unknown> {
   /** All inputs have ended and all timers that will fire have fired: flush. May be asynchronous. */
   finish?(): void | Promise<void>;
   /**
-   * A promise while the operator cannot take more elements (a full async buffer, a slow disk); undefined when it can.
-   * Asked once a batch.
+   * A promise while the operator cannot take more elements (a full async buffer, a slow disk), and after `endInput` while it
+   * has not emitted all it will before `finish`; undefined otherwise. Asked once a batch. Meanwhile the host feeds no records
+   * and fires no timers, but watermarks, barriers and scheduled calls go on.
    */
   busy?(): Promise<void> | undefined;
   close?(): void | Promise<void>;
@@ -150,7 +149,7 @@ export interface InlineForm {
 }
 
 export interface OneInputOperator<In = unknown, Out = unknown> extends StreamOperator<Out> {
-  /** For keyed operators the backend's current key is set. */
+  /** For keyed operators the backend's current key is set (unless the records of an input have no keys). */
   processElement(value: In, timestampMs: number): void;
   readonly inline?: InlineForm;
   /**

@@ -12,20 +12,31 @@ import type { Logger } from '../base/index.ts';
 import type { Platform } from '../platform/index.ts';
 import type { TypeInformation } from '../types/index.ts';
 
+/** How often a result appears: once, at least once, or without a promise. */
 export type DeliveryGuarantee = 'exactly-once' | 'at-least-once' | 'none';
 
+/** Where a stream ends. See `millrace/connector` for those who write one. */
 export interface Sink<In, CommT = unknown, StateT = unknown> {
   /** What the sink guarantees with checkpointing on; shown in plans and documentation. */
   readonly guarantee: DeliveryGuarantee;
+  /**
+   * The writer of one subtask, with what the writers saved of the same subtask, or of others after a change of the
+   * parallelism.
+   */
   createWriter(
     context: SinkContext,
     restored: readonly StateT[],
   ): SinkWriter<In, CommT, StateT> | Promise<SinkWriter<In, CommT, StateT>>;
+  /**
+   * What makes visible what writers have prepared, after the checkpoint that holds it. Without it nothing is
+   * committed.
+   */
   createCommitter?(context: SinkContext): Committer<CommT>;
   readonly committableType?: TypeInformation<CommT>;
   readonly writerStateType?: TypeInformation<StateT>;
 }
 
+/** Where a writer or a committer runs. */
 export interface SinkContext {
   readonly platform: Platform;
   readonly logger: Logger;
@@ -43,24 +54,31 @@ export interface SinkContext {
   readonly checkpointingEnabled: boolean;
   /** Hands results to the client of the job (the collect sink), in order. */
   deliver(channelId: string, values: readonly unknown[]): void;
+  /** Fails the job. */
   fail(error: unknown): void;
 }
 
+/** Writes the records of one subtask. */
 export interface SinkWriter<In, CommT, StateT> {
   /** Synchronous; may buffer. */
   write(value: In, timestampMs: number): void;
-  /** A promise while the writer cannot take more; undefined when it can. Asked once a batch. */
+  /** The combined watermark of the input, in milliseconds since the epoch. */
+  writeWatermark?(watermarkMs: number): void;
+  /** A promise while the writer cannot take more; undefined when it can. Asked once a batch. Barriers come meanwhile. */
   busy?(): Promise<void> | undefined;
   /**
-   * At a barrier, and once more at the end of input (checkpointId is then that of the final checkpoint). Before the first
-   * await the writer must have switched to something new; the promise may make the old durable meanwhile.
+   * At a barrier, and once more at the end of input (checkpointId is then that of the final checkpoint, and `endOfInput` is
+   * true: nothing may be held back). Before the first await the writer must have switched to something new; the promise may
+   * make the old durable meanwhile.
    */
-  prepareCommit(checkpointId: number): readonly CommT[] | Promise<readonly CommT[]>;
+  prepareCommit(checkpointId: number, endOfInput: boolean): readonly CommT[] | Promise<readonly CommT[]>;
   /** Synchronous, right after prepareCommit was called. */
   snapshotState?(checkpointId: number): readonly StateT[];
+  /** In every case, also after a failure. */
   close(): void | Promise<void>;
 }
 
+/** Makes visible what writers have prepared. */
 export interface Committer<CommT> {
   /**
    * Makes the committables visible. Idempotent; rejects only if it must not be given up (retries of its own are its own).
@@ -68,10 +86,11 @@ export interface Committer<CommT> {
    */
   commit(committables: readonly CommT[], checkpointId: number | undefined): Promise<void>;
   /**
-   * Once per start and subtask, after the restored committables were committed, before the first record: aborts what
+   * Once per start and subtask, after the restored committables were committed, before the writer is made: aborts what
    * earlier executions of this lineage left. What other subtasks have pending,
    * restored or new, must stay: go by checkpoint ids above the restored one.
    */
   abortLeftovers?(): Promise<void>;
+  /** In every case, also after a failure. */
   close(): void | Promise<void>;
 }

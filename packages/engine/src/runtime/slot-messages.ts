@@ -30,8 +30,13 @@ export type ToSlot =
   | { readonly type: 'aborted'; readonly checkpointId: number }
   | { readonly type: 'assign-splits'; readonly task: TaskKey; readonly splits: readonly SourceSplit[] }
   | { readonly type: 'no-more-splits'; readonly task: TaskKey }
+  | { readonly type: 'enumerator-event'; readonly task: TaskKey; readonly event: unknown }
   /** All data was processed and, with checkpointing, the final checkpoint is complete. `commit`: commit without one. */
   | { readonly type: 'finish'; readonly commit: boolean }
+  /** The subtasks of the vertex read on only while their watermark is not above this one. */
+  | { readonly type: 'align-watermark'; readonly vertex: number; readonly maxAllowedMs: number }
+  /** Sources end here, as if they had no more records: event time ends, windows are evaluated. */
+  | { readonly type: 'drain' }
   /** Close the tasks as they are. */
   | { readonly type: 'cancel' };
 
@@ -39,6 +44,9 @@ export type FromSlot =
   | { readonly type: 'opened'; readonly planHash: string }
   | { readonly type: 'register-reader'; readonly task: TaskKey }
   | { readonly type: 'request-split'; readonly task: TaskKey }
+  /** For alignment; MAX_WATERMARK: the subtask is not to be waited for. */
+  | { readonly type: 'report-watermark'; readonly task: TaskKey; readonly watermarkMs: number }
+  | { readonly type: 'reader-event'; readonly task: TaskKey; readonly event: unknown }
   | { readonly type: 'acknowledge'; readonly acknowledgement: TaskAcknowledgement }
   | { readonly type: 'decline'; readonly decline: TaskDecline }
   /** Everything that follows from `complete` was done by all tasks of the slot. */
@@ -60,9 +68,10 @@ export interface TaskMetrics {
   readonly backPressuredTimeMs: number;
   readonly stateEntries: number;
   readonly stateSizeBytes: number;
+  /** Only the sum over the subtasks of a source means something: restored splits may have gone to others. */
   readonly sourceProgress:
-    | { readonly done: number; readonly total: number | undefined; readonly unit: string }
+    | { readonly done: number; readonly total: number | undefined; readonly unit: 'records' | 'bytes' }
     | undefined;
-  /** Operator counters and gauges by `operator.name`. */
-  readonly operators: Readonly<Record<string, number>>;
+  /** Metrics of operators by operator and name. */
+  readonly operators: Readonly<Record<string, Readonly<Record<string, number>>>>;
 }

@@ -55,6 +55,8 @@ export interface SlotDeployment {
   readonly asyncSnapshots: boolean;
   readonly autoWatermarkIntervalMs: number;
   readonly bufferTimeoutMs: number;
+  /** Each source ends after so many records; undefined: it does not. */
+  readonly maxRecords?: number;
 }
 
 /** Which slot runs a subtask. */
@@ -91,7 +93,7 @@ export class Slot {
     this.send = send;
     this.streams = createCheckpointStreams(platform);
     const doorbell = new Doorbell(deployment.channels.doorbells, deployment.slotIndex, platform.parking);
-    const wiring = new ChannelWiring(graph, deployment.channels, platform.parking);
+    const wiring = new ChannelWiring(graph, deployment.channels, platform);
     const batch = new RecordBatch();
     for (const vertex of graph.vertices) {
       for (let subtask = 0; subtask < vertex.parallelism; subtask++) {
@@ -150,6 +152,16 @@ export class Slot {
         break;
       case 'no-more-splits':
         this.taskOf(message.task)?.noMoreSplits();
+        break;
+      case 'enumerator-event':
+        this.taskOf(message.task)?.enumeratorEvent(message.event);
+        break;
+      case 'align-watermark':
+        for (const task of this.tasks.values())
+          if (task.key.vertex === message.vertex) task.alignWatermark(message.maxAllowedMs);
+        break;
+      case 'drain':
+        for (const task of this.tasks.values()) task.drain();
         break;
       case 'finish':
         void this.finish(message.commit);
@@ -268,6 +280,7 @@ export class Slot {
       jobId,
       lineageId,
       restoredCheckpointId,
+      globalJobParameters: this.graph.globalJobParameters ?? {},
       checkpointingEnabled,
       deliver: (channelId, values) => this.send({ type: 'deliver', channelId, values }),
     };
@@ -292,10 +305,18 @@ export class Slot {
     const source =
       vertex.source === undefined
         ? undefined
-        : new SourceHead(vertex.source, chain, {
-            registerReader: () => this.send({ type: 'register-reader', task: key }),
-            requestSplit: () => this.send({ type: 'request-split', task: key }),
-          });
+        : new SourceHead(
+            vertex.source,
+            chain,
+            {
+              registerReader: () => this.send({ type: 'register-reader', task: key }),
+              requestSplit: () => this.send({ type: 'request-split', task: key }),
+              reportWatermark: (watermarkMs) =>
+                this.send({ type: 'report-watermark', task: key, watermarkMs }),
+              sendEvent: (event) => this.send({ type: 'reader-event', task: key, event }),
+            },
+            deployment.maxRecords,
+          );
     const checkpoint = new TaskCheckpoint({
       key,
       attemptNumber: deployment.attemptNumber,

@@ -3,49 +3,62 @@
  *
  * Invariants:
  * I1 What the snapshot holds are the reader's splits with positions after the last record it emitted before the barrier.
- * I2 The watermark never goes back and is only sent on when it advanced.
+ * I2 With a limit no more than the subtask's share of it is emitted, over all attempts: the count is state.
  */
-import { MAX_WATERMARK, MIN_WATERMARK, MillraceError, NO_TIMESTAMP } from '../base/index.ts';
+import { MillraceError, NO_TIMESTAMP } from '../base/index.ts';
 import { type ListState, ListStateDescriptor } from '../state/index.ts';
+import { Types } from '../types/index.ts';
 import { CodeBuilder } from './code-builder.ts';
 import type { SourceSpec } from './job-vertex.ts';
 import type { OperatorChain } from './operator-chain.ts';
-import type { PollStatus, SourceOutput, SourceReader, SourceSplit } from './source.ts';
-import type { WatermarkGenerator } from './watermark-strategy.ts';
+import type { PollStatus, ReaderProgress, SourceOutput, SourceReader, SourceSplit } from './source.ts';
+import { type SourceProgress, SourceWatermarks } from './source-watermarks.ts';
+
+const GENERATOR = 'watermark generator';
 
 /** Messages of a reader to the enumerator, which lives beside the JobManager. */
 export interface EnumeratorLink {
   registerReader(): void;
   requestSplit(): void;
-}
-
-/** What generated code shares with the head: the greatest timestamp and the number of records so far. */
-interface SourceProgress {
-  maxTimestamp: number;
-  records: number;
+  sendEvent(event: unknown): void;
+  /** For the alignment of sources. */
+  reportWatermark(watermarkMs: number): void;
 }
 
 export class SourceHead {
   private readonly spec: SourceSpec;
   private readonly chain: OperatorChain;
   private readonly link: EnumeratorLink;
-  private readonly progress: SourceProgress = { maxTimestamp: MIN_WATERMARK, records: 0 };
-  private readonly generator: WatermarkGenerator | undefined;
+  private readonly progress: SourceProgress;
+  private readonly watermarks: SourceWatermarks;
   private reader!: SourceReader<unknown, SourceSplit>;
   private output!: SourceOutput<unknown>;
   private splits!: ListState<SourceSplit>;
   private registered = false;
-  private earlyRequests = 0;
-  private sentWatermark = MIN_WATERMARK;
-  private recordsAtLastCheck = 0;
-  private lastActivityMs: number | undefined;
-  private idle = false;
+  /** What the reader said before it was registered. */
+  private early: (() => void)[] = [];
+  /** What restored splits had left. */
+  private restoredAmount = 0;
+  private readonly maxRecords: number | undefined;
+  /** I2: what may still be emitted, and what was. */
+  private left = Number.POSITIVE_INFINITY;
+  private emitted: ListState<number> | undefined;
+  private emittedBefore = 0;
 
-  constructor(spec: SourceSpec, chain: OperatorChain, link: EnumeratorLink) {
+  /** `maxRecords` bounds what all subtasks of the source emit together. */
+  constructor(spec: SourceSpec, chain: OperatorChain, link: EnumeratorLink, maxRecords?: number) {
     this.spec = spec;
+    this.maxRecords = maxRecords;
     this.chain = chain;
     this.link = link;
-    this.generator = spec.watermarks?.inline === undefined ? spec.watermarks?.createGenerator() : undefined;
+    this.watermarks = new SourceWatermarks(spec.watermarks, {
+      operatorName: () => chain.headContext.operatorName,
+      processWatermark: (watermarkMs) => void chain.processWatermark(watermarkMs),
+      processWatermarkStatus: (idle) => chain.processWatermarkStatus(idle),
+      report: (watermarkMs) => link.reportWatermark(watermarkMs),
+      wrap: (error) => chain.headContext.wrapUserError(error, GENERATOR),
+    });
+    this.progress = this.watermarks.progress;
   }
 
   get recordsIn(): number {
@@ -53,11 +66,16 @@ export class SourceHead {
   }
 
   get watermark(): number {
-    return this.sentWatermark;
+    return this.watermarks.watermarkMs;
   }
 
-  sourceProgress(): ReturnType<NonNullable<SourceReader<unknown, SourceSplit>['progress']>> | undefined {
-    return this.reader.progress?.();
+  /**
+   * What the reader has read, less what its restored splits had left: together with what the enumerator had given out
+   * when the job was restored, the sum over all readers is what was read of the source, however often it was restored.
+   */
+  sourceProgress(): ReaderProgress | undefined {
+    const progress = this.reader.progress?.();
+    return progress === undefined ? undefined : { ...progress, done: progress.done - this.restoredAmount };
   }
 
   /** Creates the reader and gives it the restored splits. Nothing is emitted. */
@@ -71,17 +89,21 @@ export class SourceHead {
       metrics: context.metrics,
       subtaskIndex: context.subtaskIndex,
       parallelism: context.parallelism,
-      requestSplit: () => this.requestSplit(),
+      attemptNumber: context.attemptNumber,
+      requestSplit: () => this.tellEnumerator(() => this.link.requestSplit()),
+      sendSourceEventToCoordinator: (event) => this.tellEnumerator(() => this.link.sendEvent(event)),
       wake: () => context.wake(),
       fail: (error) => context.fail(error),
     });
     this.output = this.compileOutput();
+    this.restoreLimit(context.subtaskIndex, context.parallelism);
     await this.reader.start();
     const restored = this.splits.get();
     if (restored.length > 0) this.reader.addSplits(restored);
+    this.restoredAmount = this.reader.progress?.().left ?? 0;
     this.link.registerReader();
     this.registered = true;
-    for (; this.earlyRequests > 0; this.earlyRequests--) this.link.requestSplit();
+    for (const say of this.early.splice(0)) say();
   }
 
   addSplits(splits: readonly SourceSplit[]): void {
@@ -92,31 +114,40 @@ export class SourceHead {
     this.guarded(() => this.reader.noMoreSplits());
   }
 
+  handleEvent(event: unknown): void {
+    this.guarded(() => this.reader.handleSourceEvents?.(event));
+  }
+
+  /** As the reader's. While the source waits for others of its group it has nothing. */
   poll(maxRecords: number): PollStatus {
-    return this.guarded(() => this.reader.poll(this.output, maxRecords));
+    if (this.left <= 0) return 'end';
+    if (this.watermarks.isHeldBack) return 'nothing';
+    const before = this.progress.records;
+    const status = this.guarded(() => this.reader.poll(this.output, Math.min(maxRecords, this.left)));
+    this.left -= this.progress.records - before;
+    this.watermarks.afterBatch();
+    return this.left <= 0 ? 'end' : status;
+  }
+
+  /** The others of the source's group have come so far. */
+  alignWatermark(maxAllowedMs: number): void {
+    this.watermarks.align(maxAllowedMs);
+  }
+
+  /** No more records come from here. */
+  end(): void {
+    this.watermarks.end();
   }
 
   /** Puts the reader's positions into operator state. */
   prepareSnapshot(checkpointId: number): void {
     this.splits.update(this.guarded(() => this.reader.snapshotState(checkpointId)));
+    this.emitted?.update([this.emittedBefore + this.progress.records]);
   }
 
   /** Sends the watermark on if it advanced, and detects idleness. Called every auto-watermark interval. */
   emitWatermark(nowMs: number): void {
-    const strategy = this.spec.watermarks;
-    if (strategy === undefined || strategy.inline?.kind === 'none') return;
-    this.detectIdleness(strategy.idleTimeoutMs, nowMs);
-    let watermark: number;
-    if (strategy.inline?.kind === 'bounded') {
-      const max = this.progress.maxTimestamp;
-      watermark = max === MIN_WATERMARK ? MIN_WATERMARK : max - strategy.inline.delayMs - 1;
-    } else {
-      watermark = this.generator!.onPeriodicEmit();
-    }
-    if (watermark > this.sentWatermark && watermark < MAX_WATERMARK) {
-      this.sentWatermark = watermark;
-      this.chain.processWatermark(watermark);
-    }
+    this.watermarks.periodic(nowMs);
   }
 
   async notifyCheckpointComplete(checkpointId: number): Promise<void> {
@@ -125,6 +156,18 @@ export class SourceHead {
 
   async close(): Promise<void> {
     await this.reader?.close();
+  }
+
+  /** Each subtask has a share of what is left. What was emitted before, by all of them, is counted by the first. */
+  private restoreLimit(subtask: number, parallelism: number): void {
+    if (this.maxRecords === undefined) return;
+    this.emitted = this.chain.headState.getUnionListState(
+      new ListStateDescriptor<number>('records-emitted', Types.LONG),
+    );
+    const emitted = this.emitted.get().reduce((sum, count) => sum + count, 0);
+    if (subtask === 0) this.emittedBefore = emitted;
+    const left = Math.max(0, this.maxRecords - emitted);
+    this.left = Math.floor(left / parallelism) + (subtask < left % parallelism ? 1 : 0);
   }
 
   /** Errors of the reader itself name the operator; those of operators behind it name theirs already. */
@@ -137,23 +180,9 @@ export class SourceHead {
   }
 
   /** The enumerator hears of the reader first. */
-  private requestSplit(): void {
-    if (this.registered) this.link.requestSplit();
-    else this.earlyRequests++;
-  }
-
-  private detectIdleness(timeoutMs: number | undefined, nowMs: number): void {
-    if (timeoutMs === undefined) return;
-    const active = this.progress.records !== this.recordsAtLastCheck || this.lastActivityMs === undefined;
-    this.recordsAtLastCheck = this.progress.records;
-    if (active) {
-      this.lastActivityMs = nowMs;
-      if (this.idle) this.chain.processWatermarkStatus(false);
-      this.idle = false;
-    } else if (!this.idle && nowMs - this.lastActivityMs! >= timeoutMs) {
-      this.idle = true;
-      this.chain.processWatermarkStatus(true);
-    }
+  private tellEnumerator(say: () => void): void {
+    if (this.registered) say();
+    else this.early.push(say);
   }
 
   /** The output that the reader emits to: timestamps, the greatest of them, then the chain, all in one function. */
@@ -177,13 +206,14 @@ export class SourceHead {
     text += `if (!Number.isSafeInteger(t)) throw ${badTimestamp}(t, v);`;
     if (this.spec.watermarks?.inline?.kind === 'bounded')
       text += `if (t > ${progress}.maxTimestamp) ${progress}.maxTimestamp = t;`;
-    if (this.generator !== undefined) {
-      const guard = code.bind('guard', (error: unknown) =>
-        context.wrapUserError(error, 'watermark generator'),
-      );
-      text += `try { ${code.bind('generator', this.generator)}.onEvent(v, t); } catch (e) { throw ${guard}(e); }`;
-    }
     text += `${progress}.records++; ${chainOutput}.collect(v, t);`;
+    const { generated } = this.watermarks;
+    if (generated !== undefined) {
+      // Behind the record: a watermark that it leads to must not overtake it.
+      const guard = code.bind('guard', (error: unknown) => context.wrapUserError(error, GENERATOR));
+      const generator = code.bind('generator', generated.generator);
+      text += `try { ${generator}.onEvent(v, t, ${code.bind('watermarks', generated)}); } catch (e) { throw ${guard}(e); }`;
+    }
     return code.build<SourceOutput<unknown>>(
       `source ${name}`,
       `return { collect(v, timestamp) { ${text} } };`,

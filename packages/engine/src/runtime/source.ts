@@ -13,24 +13,38 @@
 import type { Logger } from '../base/index.ts';
 import type { Platform } from '../platform/index.ts';
 import type { TypeInformation } from '../types/index.ts';
-import type { OperatorMetrics } from './operator.ts';
+import type { MetricGroup } from './metric-group.ts';
 
+/** Whether a source comes to an end by itself. */
 export type Boundedness = 'bounded' | 'unbounded';
+
+/**
+ * How often a record of a source takes effect when the job fails and goes on from a checkpoint. `at-most-once`: the
+ * source cannot be read again, what was under way at the failure is lost.
+ */
+export type SourceGuarantee = 'exactly-once' | 'at-least-once' | 'at-most-once';
 
 /** A split: plain data with an id that is unique in the source. Its position, if any, is part of it. */
 export interface SourceSplit {
   readonly splitId: string;
 }
 
+/** Where records come from. See `millrace/connector` for those who write one. */
 export interface Source<T, SplitT extends SourceSplit = SourceSplit, EnumT = unknown> {
   readonly boundedness: Boundedness;
+  /** Default: `exactly-once`. */
+  readonly guarantee?: SourceGuarantee;
   /** Of the records; undefined: undescribed. */
   readonly outputType?: TypeInformation<T>;
+  /** The one that finds splits and hands them to readers; for a job that starts anew. */
   createEnumerator(context: EnumeratorContext<SplitT>): SplitEnumerator<EnumT>;
+  /** The same for a job that goes on: `state` is what its enumerator has saved. */
   restoreEnumerator(context: EnumeratorContext<SplitT>, state: EnumT): SplitEnumerator<EnumT>;
+  /** What reads the splits of one subtask. */
   createReader(context: ReaderContext): SourceReader<T, SplitT>;
 }
 
+/** Where an enumerator runs, and its way to the readers. */
 export interface EnumeratorContext<SplitT> {
   readonly platform: Platform;
   readonly logger: Logger;
@@ -40,6 +54,8 @@ export interface EnumeratorContext<SplitT> {
   assignSplit(split: SplitT, subtaskIndex: number): void;
   /** The reader gets no more splits: it ends when it has read those it has. */
   signalNoMoreSplits(subtaskIndex: number): void;
+  /** Tells a reader something that is not a split: plain data, in order with splits and barriers. Not in any snapshot. */
+  sendEventToSourceReader(subtaskIndex: number, event: unknown): void;
   /** Fails the job. */
   fail(error: unknown): void;
 }
@@ -52,31 +68,53 @@ export interface SplitEnumerator<EnumT> {
   addReader(subtaskIndex: number): void | Promise<void>;
   /** A reader has nothing to read and asks for a split. */
   handleSplitRequest(subtaskIndex: number): void | Promise<void>;
+  /** What a reader sent by `sendSourceEventToCoordinator`, in order with its requests. */
+  handleSourceEvent?(subtaskIndex: number, event: unknown): void | Promise<void>;
+  /** For reports: what readers were given so far, before a restore too, in the unit of their `progress`. */
+  amountAssigned?(): number;
   /** What is needed to go on: plain data. Synchronous. */
   snapshotState(): EnumT;
+  /** In every case, also after a failure. */
   close(): void | Promise<void>;
 }
 
+/** Where a reader runs, and its way to the enumerator. */
 export interface ReaderContext {
   readonly platform: Platform;
   readonly logger: Logger;
   /** For error messages: the operator's name. */
   readonly sourceName: string;
   /** Of the source operator; undefined: nobody counts. */
-  readonly metrics?: OperatorMetrics;
+  readonly metrics?: MetricGroup;
   readonly subtaskIndex: number;
   readonly parallelism: number;
+  /** 0 for the first execution, then one more for each restart of the job in this process. */
+  readonly attemptNumber: number;
   /** Asks the enumerator for a split; the answer comes as addSplits or noMoreSplits. */
   requestSplit(): void;
+  /** Tells the enumerator something: plain data, in order with requests. */
+  sendSourceEventToCoordinator(event: unknown): void;
   /** Wakes the task loop: something became available. */
   wake(): void;
   /** Fails the task from outside a call. */
   fail(error: unknown): void;
 }
 
+/** Where a reader puts records. */
 export interface SourceOutput<T> {
   /** Without a timestamp the watermark strategy's assigner, or none, gives one. */
   collect(value: T, timestampMs?: number): void;
+}
+
+/** How far a reader has come. */
+export interface ReaderProgress {
+  /** Read by this reader since it began. */
+  readonly done: number;
+  /** What is left of the splits it has now; undefined: it does not know. */
+  readonly left?: number | undefined;
+  /** Of the whole source, all readers; undefined: it does not know, or has no end. */
+  readonly total: number | undefined;
+  readonly unit: 'records' | 'bytes';
 }
 
 /** `more`: call again. `nothing`: nothing now; the reader calls context.wake() later. `end`: all splits are read and no more come. */
@@ -84,22 +122,22 @@ export type PollStatus = 'more' | 'nothing' | 'end';
 
 /** All calls come from the task's thread and do not overlap. */
 export interface SourceReader<T, SplitT> {
+  /** Before the first split. */
   start(): void | Promise<void>;
+  /** Splits to read: new ones, or after a restore those of the snapshot. */
   addSplits(splits: readonly SplitT[]): void;
+  /** When these are read the reader is at its end. */
   noMoreSplits(): void;
-  /** Emits at most about `maxRecords` records. Never blocks, never awaits; I/O happens beside it. */
+  /** What the enumerator sent by `sendEventToSourceReader`. */
+  handleSourceEvents?(event: unknown): void;
+  /** Emits at most `maxRecords` records. Never blocks, never awaits; I/O happens beside it. */
   poll(output: SourceOutput<T>, maxRecords: number): PollStatus;
   /** The splits with their positions as of the last emitted record. Synchronous. */
   snapshotState(checkpointId: number): SplitT[];
+  /** After that checkpoint completed; not for every one, and not on time. */
   notifyCheckpointComplete?(checkpointId: number): void | Promise<void>;
-  /**
-   * Progress for reports: records or bytes that this reader has read since it began, and how many the whole source has
-   * (all readers; undefined if it does not know).
-   */
-  progress?(): {
-    readonly done: number;
-    readonly total: number | undefined;
-    readonly unit: 'records' | 'bytes';
-  };
+  /** Progress for reports. */
+  progress?(): ReaderProgress;
+  /** In every case, also after a failure. */
   close(): void | Promise<void>;
 }

@@ -25,6 +25,7 @@ class Both implements TwoInputOperator<string, string, string> {
   open(): void {}
   processElement1(value: string): void {
     events.push(value);
+    if (value === 'enough') busy = new Promise(() => {});
     this.context.output.collect(value, NO_TIMESTAMP);
   }
   processElement2(value: string): void {
@@ -97,7 +98,7 @@ interface Fixture {
 
 async function fixture(mode: CheckpointingMode = 'EXACTLY_ONCE'): Promise<Fixture> {
   const platform = createManualPlatform();
-  const wiring = new ChannelWiring(GRAPH, allocateChannels(GRAPH, 1), platform.parking);
+  const wiring = new ChannelWiring(GRAPH, allocateChannels(GRAPH, 1), platform);
   const [, , both, after] = GRAPH.vertices;
   const exits = wiring.writersOf(both!, 0);
   const inputs = wiring.gateOf(both!, 0)!;
@@ -319,6 +320,60 @@ describe('a task with two inputs', () => {
       work();
     }
     assert.deepEqual(got, sent);
+  });
+
+  it('lets barriers, watermarks and status pass while an operator is busy, but none of them a record', async () => {
+    const { left, right, work, task } = await fixture();
+    busy = new Promise(() => {});
+    for (const writer of [left, right]) {
+      writer.broadcastWatermark(10);
+      writer.broadcastBarrier(barrier(1));
+    }
+    work();
+    assert.deepEqual(events.splice(0), ['watermark 10', 'snapshot 1']);
+    send(left, 'a');
+    left.broadcastBarrier(barrier(2));
+    right.broadcastBarrier(barrier(2));
+    work();
+    assert.deepEqual(events, [], 'the record is before the barrier');
+    assert.equal(task.hasWork(), false, 'the loop may sleep');
+    right.broadcastStatus(true);
+    task.abortCheckpoint(2);
+    assert.equal(task.hasWork(), true, 'a status can be read');
+  });
+
+  it('takes no further batch when an operator has become busy', async () => {
+    const { left, work } = await fixture();
+    send(left, 'a', 'enough');
+    left.flush();
+    send(left, 'b');
+    work();
+    assert.deepEqual(events, ['a', 'enough']);
+  });
+
+  it('goes on with time and barriers while it waits for the last results of an operator', async () => {
+    const { left, right, work, task } = await fixture();
+    const pause = Promise.withResolvers<void>();
+    for (const writer of [left, right]) {
+      writer.broadcastWatermark(MAX_WATERMARK);
+      writer.broadcastEnd();
+    }
+    busy = pause.promise;
+    work();
+    task.chain.headContext.schedule(7, (nowMs) => void events.push(`called at ${nowMs}`));
+    assert.deepEqual(events.splice(0), ['end of 0', 'watermark max', 'end of 1']);
+    assert.equal(task.nextTimeMs(), 7);
+    task.turn(8, 0);
+    for (const writer of [left, right]) writer.broadcastBarrier(barrier(1));
+    assert.equal(task.hasWork(), true);
+    work();
+    assert.deepEqual(events.splice(0), ['called at 8', 'snapshot 1']);
+    assert.equal(task.isFinished, false);
+    busy = undefined;
+    pause.resolve();
+    await new Promise(setImmediate);
+    assert.ok(task.isFinished);
+    assert.deepEqual(events, ['wake', 'end of data', 'wake']);
   });
 
   it('does nothing while an operator is busy, and is woken afterwards', async () => {

@@ -1,18 +1,24 @@
 /** What a task does in which order with what comes from outside. Its parts are stand-ins that note their calls. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { MAX_WATERMARK } from '../base/index.ts';
 import { Task, type TaskParts } from './task.ts';
 
 /** A source task with one output that has room when the test says so. */
 async function sourceTask() {
   const calls: string[] = [];
-  const output = { hasRoom: true };
+  const output = { hasRoom: true, busy: undefined as Promise<void> | undefined };
   const parts = {
     key: { vertex: 0, subtask: 0 },
     vertex: { name: 'source' },
     chain: {
       open: async () => {},
-      busy: () => undefined,
+      busy: () => output.busy,
+      isDraining: false,
+      runScheduled: () => false,
+      firesTimers: () => true,
+      processWatermark: (watermarkMs: number) => calls.push(`watermark ${watermarkMs}`),
+      finish: async () => calls.push('finish'),
       nextProcessingTime: () => Number.POSITIVE_INFINITY,
       flush() {},
     },
@@ -21,17 +27,23 @@ async function sourceTask() {
       addSplits: (splits: readonly { splitId: string }[]) =>
         calls.push(`splits ${splits.map((split) => split.splitId)}`),
       noMoreSplits: () => calls.push('no more splits'),
-      poll: () => 'nothing',
+      end() {},
+      poll: () => (output.busy === undefined ? 'nothing' : calls.push('poll')),
     },
     gate: undefined,
     channelInputs: [],
-    writers: [{ isAvailable: () => output.hasRoom, drain: () => false }],
+    writers: [{ isAvailable: () => output.hasRoom, drain: () => false, broadcastEnd() {} }],
     checkpoint: {
       isCongested: () => false,
+      abortAll() {},
       take: ({ checkpointId }: { checkpointId: number }) => calls.push(`snapshot ${checkpointId}`),
     },
     autoWatermarkIntervalMs: Number.POSITIVE_INFINITY,
-    events: { failed: (_task: unknown, error: unknown) => assert.fail(String(error)) },
+    events: {
+      failed: (_task: unknown, error: unknown) => assert.fail(String(error)),
+      wake() {},
+      endOfData() {},
+    },
   } as unknown as TaskParts;
   const task = new Task(parts);
   await task.open(new Map());
@@ -62,5 +74,23 @@ describe('a source task', () => {
     task.trigger(barrier(2));
     for (let turn = 0; turn < 4; turn++) task.turn(turn, turn);
     assert.deepEqual(calls, ['splits early', 'snapshot 1', 'splits late', 'snapshot 2']);
+  });
+
+  it('polls nothing and fires no timers while an operator is busy, and takes checkpoints', async () => {
+    const { task, calls, output } = await sourceTask();
+    const pause = Promise.withResolvers<void>();
+    output.busy = pause.promise;
+    task.start();
+    task.trigger(barrier(1));
+    task.drain();
+    task.trigger(barrier(2));
+    for (let turn = 0; turn < 4; turn++) task.turn(turn, turn);
+    assert.deepEqual(calls, ['snapshot 1'], 'the end of time would fire timers, and what follows it waits');
+    assert.equal(task.hasWork(), false, 'the loop may sleep');
+    output.busy = undefined;
+    pause.resolve();
+    await new Promise(setImmediate);
+    for (let turn = 4; turn < 6; turn++) task.turn(turn, turn);
+    assert.deepEqual(calls.slice(1, 3), [`watermark ${MAX_WATERMARK}`, 'finish']);
   });
 });

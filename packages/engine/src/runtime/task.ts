@@ -13,6 +13,8 @@
  * I3 A source emits only after `start`; a trigger that came earlier is served earlier.
  * I4 Splits that arrive after a trigger are not in its snapshot: the enumerator's snapshot of that checkpoint, taken before
  *    they were assigned, has them. The trigger may wait long here, while outputs are full.
+ * I5 While an operator is busy nothing enters the chain that is a record or may make records (timers): it holds at most what
+ *    one turn made before. Barriers, and watermarks that fire nothing, pass; scheduled calls go on, or nothing would end it.
  */
 import { assert, MAX_WATERMARK, MIN_WATERMARK } from '../base/index.ts';
 import { type AlignerAction, BarrierAligner, type CheckpointingMode } from '../checkpoint/index.ts';
@@ -40,7 +42,9 @@ const BATCHES_PER_TURN = 8;
 type SourceMessage =
   | { readonly type: 'trigger'; readonly barrier: Barrier }
   | { readonly type: 'splits'; readonly splits: readonly SourceSplit[] }
-  | { readonly type: 'no-more-splits' };
+  | { readonly type: 'no-more-splits' }
+  | { readonly type: 'event'; readonly event: unknown }
+  | { readonly type: 'drain' };
 
 type TaskState = 'opening' | 'running' | 'finishing' | 'finished' | 'failed' | 'closed';
 
@@ -81,6 +85,8 @@ export class Task {
   private state: TaskState = 'opening';
   private started = false;
   private readonly sourceMessages: SourceMessage[] = [];
+  /** The checkpoint after which the job stops: nothing new begins unless it is given up. */
+  private suspendedBy: number | undefined;
   private openChannels: [number, number] = [0, 0];
   private alignmentStartMs = 0;
   private waiting: Promise<void> | undefined;
@@ -137,19 +143,34 @@ export class Task {
     if (this.isSource) this.sourceMessages.push({ type: 'trigger', barrier });
   }
 
+  /** A source reads on only while its watermark is not above `maxAllowedMs`. */
+  alignWatermark(maxAllowedMs: number): void {
+    this.source?.alignWatermark(maxAllowedMs);
+  }
+
+  /** A source ends here, as if it had no more records. Its reader keeps its position. */
+  drain(): void {
+    if (this.isSource) this.sourceMessages.push({ type: 'drain' });
+  }
+
   /** One turn. True if anything was done. `nowMs` is wall time, constant for the turn; `monotonicMs` is for statistics. */
   turn(nowMs: number, monotonicMs: number): boolean {
-    if (this.state !== 'running' && this.state !== 'finished') return false;
+    if (!this.hasTurns) return false;
     try {
       if (!this.hasRoom()) return false;
-      if (this.pendingWatermark !== undefined) return this.continueWatermark();
-      if (this.state === 'running' && this.chain.nextProcessingTime() <= nowMs)
-        this.chain.advanceProcessingTime(nowMs);
-      return this.source === undefined ? this.inputTurn(monotonicMs) : this.sourceTurn(nowMs);
+      const worked = this.isActive && this.chain.runScheduled(nowMs);
+      return this.elementTurn(nowMs, monotonicMs) || worked;
     } catch (error) {
       this.fail(error);
       return false;
     }
+  }
+
+  private elementTurn(nowMs: number, monotonicMs: number): boolean {
+    if (this.pendingWatermark !== undefined) return this.continueWatermark();
+    if (this.isBusy()) return this.busyTurn(monotonicMs);
+    if (this.isRunning && this.chain.nextProcessingTime() <= nowMs) this.chain.advanceProcessingTime(nowMs);
+    return this.source === undefined ? this.inputTurn(monotonicMs) : this.sourceTurn(nowMs);
   }
 
   /** Sends partial segments on: before the thread sleeps, and after the buffer time-out. */
@@ -160,23 +181,27 @@ export class Task {
 
   /** True if a turn would find something to do: asked after the doorbell was armed. */
   hasWork(): boolean {
-    if (this.state !== 'running' && this.state !== 'finished') return false;
     // Whoever ends such a wait wakes the loop.
-    if (this.waiting !== undefined || this.checkpoint.isCongested()) return false;
+    if (!this.hasTurns || this.checkpoint.isCongested()) return false;
     for (const writer of this.writers)
       if (!writer.isAvailable() && !(writer.drain() && writer.isAvailable())) return false;
-    if (this.starved || this.pendingWatermark !== undefined || this.sourceMessages.length > 0) return true;
+    if (this.starved) return true;
+    if (this.pendingWatermark !== undefined) return this.waiting === undefined;
+    if (this.sourceMessages.length > 0) return true;
+    if (this.waiting !== undefined) return (this.gate?.nextControl() ?? -1) >= 0;
     return this.gate?.hasElement() ?? false;
   }
 
   /** When the task wants a turn although nothing arrived, in wall time. */
   nextTimeMs(): number {
-    if (this.state !== 'running' || this.isHeldUp()) return Number.POSITIVE_INFINITY;
+    if (!this.isActive || this.starved || this.checkpoint.isCongested()) return Number.POSITIVE_INFINITY;
+    const scheduled = this.chain.nextScheduled();
+    if (this.waiting !== undefined || !this.isRunning) return scheduled;
     const watermark =
       this.source === undefined || !this.started
         ? Number.POSITIVE_INFINITY
         : this.lastWatermarkCheckMs + this.parts.autoWatermarkIntervalMs;
-    return Math.min(this.chain.nextProcessingTime(), watermark);
+    return Math.min(scheduled, this.chain.nextProcessingTime(), watermark);
   }
 
   /** The coordinator has given the checkpoint up. */
@@ -187,6 +212,7 @@ export class Task {
         (message) => message.type === 'trigger' && message.barrier.checkpointId === checkpointId,
       );
       if (triggered >= 0) this.sourceMessages.splice(triggered, 1);
+      if (this.suspendedBy === checkpointId) this.suspendedBy = undefined;
       this.align(this.aligner?.abortedByCoordinator(checkpointId) ?? [], 0);
       this.checkpoint.abort(checkpointId);
       this.chain.notifyCheckpointAborted(checkpointId);
@@ -202,6 +228,11 @@ export class Task {
 
   noMoreSplits(): void {
     if (this.isSource) this.sourceMessages.push({ type: 'no-more-splits' });
+  }
+
+  /** What the enumerator tells the reader besides splits. */
+  enumeratorEvent(event: unknown): void {
+    if (this.isSource) this.sourceMessages.push({ type: 'event', event });
   }
 
   async notifyCheckpointComplete(checkpointId: number): Promise<void> {
@@ -262,9 +293,23 @@ export class Task {
     return this.state === 'running' && this.writers.some((writer) => !writer.isAvailable());
   }
 
-  /** True if something else must end before the task can have a turn; what ends it wakes the loop. */
-  private isHeldUp(): boolean {
-    return this.starved || this.waiting !== undefined || this.checkpoint.isCongested();
+  /** False also after the checkpoint with which the job stops: what came later would be in no snapshot. */
+  private get isActive(): boolean {
+    return (this.state === 'running' || this.isDraining) && this.suspendedBy === undefined;
+  }
+
+  /** Records and timers may come. */
+  private get isRunning(): boolean {
+    return this.state === 'running' && this.isActive;
+  }
+
+  private get hasTurns(): boolean {
+    return this.state === 'running' || this.state === 'finished' || this.isDraining;
+  }
+
+  /** All data was read, and an operator has not emitted all its results. */
+  private get isDraining(): boolean {
+    return this.state === 'finishing' && this.chain.isDraining;
   }
 
   private hasRoom(): boolean {
@@ -273,10 +318,14 @@ export class Task {
       if (!writer.isAvailable() && !(writer.drain() && writer.isAvailable())) return false;
     }
     this.starved = false;
-    if (this.checkpoint.isCongested()) return false;
-    if (this.waiting !== undefined) return false;
+    return !this.checkpoint.isCongested();
+  }
+
+  /** True while some operator takes no records (I5). Whatever ends that wakes the loop. */
+  private isBusy(): boolean {
+    if (this.waiting !== undefined) return true;
     const busy = this.chain.busy();
-    if (busy === undefined) return true;
+    if (busy === undefined) return false;
     this.waiting = busy.then(
       () => {
         this.waiting = undefined;
@@ -284,19 +333,35 @@ export class Task {
       },
       (error: unknown) => this.fail(error),
     );
-    return false;
+    return true;
+  }
+
+  /** No records, but what only marks a place in the stream: barriers wait for nobody. */
+  private busyTurn(monotonicMs: number): boolean {
+    if (this.gate === undefined) return this.takeSourceMessage();
+    const channel = this.gate.nextControl();
+    if (channel < 0) return false;
+    this.control(this.gate.kind(channel), channel, monotonicMs);
+    this.chain.flush();
+    return true;
+  }
+
+  private takeSourceMessage(): boolean {
+    const source = this.source!;
+    const message = this.sourceMessages.shift();
+    if (message === undefined) return false;
+    if (message.type === 'trigger') this.takeCheckpoint(message.barrier, 0);
+    else if (message.type === 'splits') source.addSplits(message.splits);
+    else if (message.type === 'no-more-splits') source.noMoreSplits();
+    else if (message.type === 'event') source.handleEvent(message.event);
+    else if (this.state === 'running') this.endOfData();
+    return true;
   }
 
   private sourceTurn(nowMs: number): boolean {
     const source = this.source!;
-    const message = this.sourceMessages.shift();
-    if (message !== undefined) {
-      if (message.type === 'trigger') this.takeCheckpoint(message.barrier, 0);
-      else if (message.type === 'splits') source.addSplits(message.splits);
-      else source.noMoreSplits();
-      return true;
-    }
-    if (!this.started || this.state !== 'running') return false;
+    if (this.takeSourceMessage()) return true;
+    if (!this.started || !this.isRunning) return false;
     const status = source.poll(SOURCE_TURN_RECORDS);
     this.chain.flush();
     if (nowMs - this.lastWatermarkCheckMs >= this.parts.autoWatermarkIntervalMs) {
@@ -325,7 +390,7 @@ export class Task {
       this.recordsIn += batch.count;
       if (batch.count > 0) this.chain.processBatch(this.parts.channelInputs[channel]!, batch);
       batch.clear();
-      if (!this.hasRoom()) break;
+      if (!this.hasRoom() || this.isBusy()) break;
     }
     this.chain.flush();
     return true;
@@ -394,6 +459,7 @@ export class Task {
 
   private continueWatermark(): boolean {
     const { watermarkMs, thenIdle } = this.pendingWatermark!;
+    if (this.isBusy() && this.chain.firesTimers(watermarkMs)) return false; // I5
     if (!this.chain.processWatermark(watermarkMs)) return true;
     this.pendingWatermark = undefined;
     if (thenIdle) this.chain.processWatermarkStatus(true);
@@ -403,6 +469,7 @@ export class Task {
 
   /** All data was read: event time is over. */
   private endOfData(): void {
+    this.source?.end();
     if (this.watermarkMs === MAX_WATERMARK) return this.beginFinish();
     this.ended = true;
     this.advanceWatermark(MAX_WATERMARK);
@@ -449,6 +516,7 @@ export class Task {
 
   private takeCheckpoint(barrier: Barrier, alignmentMs: number): void {
     this.checkpoint.take(barrier, alignmentMs, this.chain, this.source, this.writers);
+    if (barrier.kind === 'savepoint-suspend') this.suspendedBy = barrier.checkpointId;
   }
 
   private fail(error: unknown): void {

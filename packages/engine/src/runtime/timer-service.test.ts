@@ -87,6 +87,7 @@ describe('the timer service', () => {
     service.registerEventTimeTimer('w', 10);
     clock.nowMs = 50;
     strictEqual(service.nextProcessingTime(), 10);
+    strictEqual(service.nextEventTime(), 10);
     strictEqual(service.currentProcessingTime(), 50);
     service.advanceProcessingTime(50);
     deepStrictEqual(fired, ['processing 10 w']);

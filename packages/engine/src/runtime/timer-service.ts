@@ -94,6 +94,11 @@ export class InternalTimerService<N> implements TimerService<N> {
     return true;
   }
 
+  /** When the next event-time timer is due; more than MAX_SAFE_INTEGER if there is none. */
+  nextEventTime(): number {
+    return this.eventTimers.nextTimestamp();
+  }
+
   /** When the next processing-time timer is due; more than MAX_SAFE_INTEGER if there is none. */
   nextProcessingTime(): number {
     return this.processingTimers.nextTimestamp();

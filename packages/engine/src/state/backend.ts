@@ -1,8 +1,8 @@
 /**
  * The contract of keyed state backends and of operator state, as the runtime uses them.
  *
- * One backend serves one operator in one subtask. It knows no thread, no clock and no storage. Every backend passes the
- * contract suite in `testing/`.
+ * One backend serves one operator in one subtask. It knows no thread, no storage, and of time only what its host tells it.
+ * Every backend passes the contract suite in `testing/`.
  *
  * Invariants:
  * I1 Only update/add/put/remove/clear change state; changing an object that was read changes nothing.
@@ -13,6 +13,7 @@ import type { TypeInformation } from '../types/index.ts';
 import type {
   AggregatingState,
   AggregatingStateDescriptor,
+  BroadcastState,
   ListState,
   ListStateDescriptor,
   MapState,
@@ -67,6 +68,8 @@ export interface KeyedStateBackend<K = unknown> {
   readonly maxParallelism: number;
   /** `keyHash` is KeySerializer.hash(key). Asserts that the key's group is one of this backend's. */
   setCurrentKey(key: K, keyHash: number): void;
+  /** From now on there is no current key: until the next one is set, keyed state throws STATE_WITHOUT_KEY. */
+  clearCurrentKey(): void;
   readonly currentKey: K;
   readonly currentKeyHash: number;
   /** KeySerializer.hash of the backend's key type. */
@@ -75,8 +78,9 @@ export interface KeyedStateBackend<K = unknown> {
   prefetch(hashes: Int32Array, count: number): void;
 
   /**
-   * States are looked up by name; asking again gives the same object. A second descriptor of another kind or type for the
-   * name throws STATE_DESCRIPTOR_CONFLICT. After a restore the first access resolves the schema (STATE_SCHEMA_INCOMPATIBLE).
+   * States are looked up by name; asking again gives the same object. A second descriptor of another kind, type or
+   * time-to-live for the name throws STATE_DESCRIPTOR_CONFLICT. After a restore the first access resolves the schema
+   * (STATE_SCHEMA_INCOMPATIBLE).
    */
   getValueState<T>(descriptor: ValueStateDescriptor<T>): ValueState<T>;
   getListState<T>(descriptor: ListStateDescriptor<T>): ListState<T>;
@@ -106,10 +110,20 @@ export interface KeyedStateBackend<K = unknown> {
   /** `name` is unique among the operator's timers. */
   getTimerQueue<N>(name: string, namespace: TypeInformation<N>): TimerQueue<N>;
 
-  /** Keys that have the named state (void namespace), in no particular order. For tests, state transformation, reports. */
+  /**
+   * Keys of this backend that have the named state (void namespace), each once, in no particular order. While they are
+   * gone through, a key that was given may be made the current one, and its states changed. None for an unknown name.
+   * Keys of which all has expired are among them until it is removed.
+   */
   keys(stateName: string): Iterable<K>;
   /** Number of (key, namespace[, user key]) entries over all states, and bytes they occupy. */
   statistics(): { readonly entries: number; readonly sizeBytes: number };
+
+  /**
+   * Removes a bounded part of what has expired by its time-to-live. The host calls it between its turns, when no code of
+   * the user runs. How many values were removed for that reason since the last call, here or when they were accessed.
+   */
+  cleanUpExpired(): number;
 
   /** Freezes: the synchronous part. Snapshots may overlap; each is exact. */
   snapshot(): KeyedStateSnapshot;
@@ -124,6 +138,8 @@ export interface KeyedStateBackendOptions<K> {
   readonly maxParallelism: number;
   /** For messages. */
   readonly operatorName: string;
+  /** Processing time as the host says, for time-to-live: constant within one batch. Asked while restoring, too. */
+  readonly processingTimeMs: () => number;
   /** What to begin with; the inputs are not used after the backend was made. */
   readonly restore?: readonly KeyedStateToRestore[];
 }
@@ -152,5 +168,5 @@ export interface OperatorStateBackend {
   /** Every subtask gets all elements on every restore. */
   getUnionListState<T>(descriptor: ListStateDescriptor<T>): ListState<T>;
   /** The same in every subtask; after a restore each subtask has a copy. */
-  getBroadcastState<K, V>(descriptor: MapStateDescriptor<K, V>): MapState<K, V>;
+  getBroadcastState<K, V>(descriptor: MapStateDescriptor<K, V>): BroadcastState<K, V>;
 }

@@ -1,3 +1,4 @@
+/** The front door of the floor: descriptors and states, the contracts of their backends, and what snapshots hold of them. */
 export type {
   AddsIfPresent,
   KeyedStateBackend,
@@ -13,10 +14,12 @@ export {
   type AggregateFunction,
   type AggregatingState,
   AggregatingStateDescriptor,
+  type BroadcastState,
   type ListState,
   ListStateDescriptor,
   type MapState,
   MapStateDescriptor,
+  type ReadOnlyBroadcastState,
   type ReduceFunction,
   type ReducingState,
   ReducingStateDescriptor,
@@ -57,3 +60,11 @@ export {
   type RestorableOperatorStateBackend,
 } from './operator-state-backend.ts';
 export type { KeyedStateSnapshot, SnapshotInput, SnapshotSink } from './snapshot.ts';
+export {
+  StateTtlConfig,
+  type StateTtlConfigBuilder,
+  type StateTtlIncrementalCleanup,
+  type StateTtlOptions,
+  type StateTtlUpdateType,
+  type StateTtlVisibility,
+} from './state-ttl-config.ts';

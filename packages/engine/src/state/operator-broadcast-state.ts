@@ -13,7 +13,7 @@ import {
   type KeySerializer,
   type TypeSerializer,
 } from '../types/index.ts';
-import type { MapState } from './descriptors.ts';
+import type { BroadcastState } from './descriptors.ts';
 
 interface Entry {
   readonly key: Uint8Array;
@@ -21,7 +21,7 @@ interface Entry {
   readonly value: ByteView;
 }
 
-export class OperatorBroadcastState<K, V> implements MapState<K, V> {
+export class OperatorBroadcastState<K, V> implements BroadcastState<K, V> {
   private readonly canonical: KeySerializer<K>;
   private readonly keySerializer: TypeSerializer<K>;
   private readonly valueSerializer: TypeSerializer<V>;
@@ -73,6 +73,10 @@ export class OperatorBroadcastState<K, V> implements MapState<K, V> {
 
   *entries(): IterableIterator<[K, V]> {
     for (const entry of this.byId.values()) yield [this.keyOf(entry), this.valueOf(entry)];
+  }
+
+  immutableEntries(): IterableIterator<[K, V]> {
+    return this.entries();
   }
 
   *keys(): IterableIterator<K> {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { hasCode } from '../base/index.ts';
-import { type TypeInformation, Types } from '../types/index.ts';
+import { type CustomSerializer, type TypeInformation, Types } from '../types/index.ts';
 import { ListStateDescriptor, MapStateDescriptor } from './descriptors.ts';
 import {
   createOperatorStateBackend,
@@ -193,6 +193,42 @@ test('an enum value that is gone is named with the number of elements that hold 
   );
 });
 
+test('values of an own serializer are migrated as it says; what it cannot read is named with its state', async () => {
+  const v1: CustomSerializer<string> = {
+    name: 'word',
+    version: 1,
+    serialize: (value, out) => out.writeString(value),
+    deserialize: (input) => input.readString(),
+  };
+  const v2: CustomSerializer<string> = {
+    ...v1,
+    version: 2,
+    serialize: (value, out) => out.writeString(value.toUpperCase()),
+    compatibility: () => 'migrate',
+    readOld: (input) => input.readString(),
+  };
+  const listOf = (word: CustomSerializer<string>) => new ListStateDescriptor('list', Types.CUSTOM(word));
+  const mapOf = (word: CustomSerializer<string>) =>
+    new MapStateDescriptor('map', Types.STRING, Types.LIST(Types.CUSTOM(word)));
+  const backend = await create();
+  backend.getListState(listOf(v1)).addAll(['a', 'b']);
+  backend.getBroadcastState(mapOf(v1)).put('k', ['c']);
+  const saved = backend.snapshot().map((each) => toRestore(each));
+  const migrated = await create(saved);
+  assert.deepEqual(migrated.getListState(listOf(v2)).get(), ['A', 'B']);
+  assert.deepEqual(migrated.getBroadcastState(mapOf(v2)).get('k'), ['C']);
+  const again = await create(saved);
+  assert.throws(
+    () => again.getListState(listOf({ ...v2, readOld: (input) => `${input.readInt()}` })),
+    (error) =>
+      hasCode(error, 'SERIALIZER_FAILED') &&
+      /State 'list' of operator 'reader': CUSTOM\(word, version 2\).*readOld of version 1/s.test(
+        String(error),
+      ),
+  );
+  assert.deepEqual(again.getListState(listOf(v1)).get(), ['a', 'b'], 'asking wrongly lost nothing');
+});
+
 test('handles of one name that were saved with different types are migrated each by its own', async () => {
   const first = await create();
   first.getListState(splits).add(split(1));
@@ -273,4 +309,17 @@ test('the golden snapshot is restored, and the same states are written as the sa
   );
   assert.deepEqual(restored.getListState(new ListStateDescriptor('none', Types.LONG)).get(), []);
   assert.deepEqual(restored.snapshot(), saved);
+});
+
+test('a time-to-live is refused for operator state, whose elements have none', async () => {
+  const backend = await create();
+  const isRefused = (error: unknown) =>
+    hasCode(error, 'INVALID_ARGUMENT') && /operator state and has a time-to-live/.test(String(error));
+  const list = new ListStateDescriptor('timed', Types.LONG).enableTimeToLive({ ttl: '1 h' });
+  const map = new MapStateDescriptor('timed', Types.LONG, Types.LONG).enableTimeToLive({ ttl: '1 h' });
+  assert.throws(() => backend.getListState(list), isRefused);
+  assert.throws(() => backend.getUnionListState(list), isRefused);
+  assert.throws(() => backend.getBroadcastState(map), isRefused);
+  list.enableTimeToLive({ ttl: '1 h', updateType: 'Disabled' });
+  assert.deepEqual(backend.getListState(list).get(), []);
 });

@@ -27,7 +27,13 @@ import {
   Types,
 } from '../types/index.ts';
 import type { OperatorStateBackend } from './backend.ts';
-import type { ListState, ListStateDescriptor, MapState, MapStateDescriptor } from './descriptors.ts';
+import type {
+  BroadcastState,
+  ListState,
+  ListStateDescriptor,
+  MapStateDescriptor,
+  StateDescriptor,
+} from './descriptors.ts';
 import type { OperatorStateHandle, OperatorStateMode } from './handles.ts';
 import { OperatorBroadcastState } from './operator-broadcast-state.ts';
 import { OperatorListState } from './operator-list-state.ts';
@@ -120,7 +126,9 @@ class HeapOperatorStateBackend implements RestorableOperatorStateBackend {
     return this.list(descriptor, 'union');
   }
 
-  getBroadcastState<K, V>({ name, keyType, valueType }: MapStateDescriptor<K, V>): MapState<K, V> {
+  getBroadcastState<K, V>(descriptor: MapStateDescriptor<K, V>): BroadcastState<K, V> {
+    const { name, keyType, valueType } = descriptor;
+    this.refuseTtl(descriptor);
     const key = keyType ?? Types.GENERIC<K>();
     const value = valueType ?? Types.GENERIC<V>();
     return this.register(name, 'broadcast', Types.TUPLE(key, value), (elements) => {
@@ -152,7 +160,9 @@ class HeapOperatorStateBackend implements RestorableOperatorStateBackend {
     return together(name, mode, serializer.description, elements);
   }
 
-  private list<T>({ name, type }: ListStateDescriptor<T>, mode: 'split' | 'union'): ListState<T> {
+  private list<T>(descriptor: ListStateDescriptor<T>, mode: 'split' | 'union'): ListState<T> {
+    const { name, type } = descriptor;
+    this.refuseTtl(descriptor);
     return this.register(
       name,
       mode,
@@ -219,6 +229,7 @@ class HeapOperatorStateBackend implements RestorableOperatorStateBackend {
       try {
         converted.push(encodeToBytes(to, convert(from.decode(view)) as T));
       } catch (error) {
+        if (hasCode(error, 'SERIALIZER_FAILED')) throw this.located(name, error);
         if (!hasCode(error, 'STATE_ENUM_VALUE_REMOVED')) throw error;
         first ??= error;
         refused++;
@@ -230,6 +241,29 @@ class HeapOperatorStateBackend implements RestorableOperatorStateBackend {
       'STATE_ENUM_VALUE_REMOVED',
       `State '${name}' of operator '${this.operatorName}': ${message} (It is in ${refused} of its elements.)`,
       { cause: first, details: { ...details, operator: this.operatorName, state: name, entries: refused } },
+    );
+  }
+
+  private located(name: string, error: unknown): MillraceError {
+    const { message } = error as MillraceError;
+    return new MillraceError(
+      'SERIALIZER_FAILED',
+      `State '${name}' of operator '${this.operatorName}': ${message}`,
+      {
+        cause: error,
+        details: { operator: this.operatorName, state: name },
+      },
+    );
+  }
+
+  private refuseTtl(descriptor: Pick<StateDescriptor, 'name' | 'getTtlConfig'>): void {
+    if (!descriptor.getTtlConfig().isEnabled()) return;
+    const { name } = descriptor;
+    throw new MillraceError(
+      'INVALID_ARGUMENT',
+      `State '${name}' of operator '${this.operatorName}' is operator state and has a time-to-live, which there is for ` +
+        'keyed state only: use a descriptor without enableTimeToLive.',
+      { details: { operator: this.operatorName, state: name } },
     );
   }
 

@@ -3,7 +3,14 @@
  * with it until a restart, fails at once. Used by the operator harness.
  */
 
-const READS: ReadonlySet<string | symbol> = new Set(['value', 'get', 'entries', 'keys', 'values']);
+const READS: ReadonlySet<string | symbol> = new Set([
+  'value',
+  'get',
+  'entries',
+  'immutableEntries',
+  'keys',
+  'values',
+]);
 
 /** Freezes an object and everything it holds; maps and sets refuse changes. Buffers cannot be frozen and are left out. */
 export function deepFreeze<T>(value: T): T {

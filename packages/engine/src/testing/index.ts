@@ -1,4 +1,20 @@
 export { deepFreeze } from './frozen-reads.ts';
+export {
+  type BuildJob,
+  JobTestHarness,
+  type JobTestOptions,
+  type JobTestSnapshot,
+} from './harness/job-test-harness.ts';
+export {
+  type BuildOperator,
+  type BuildTwoInputOperator,
+  OperatorTestHarness,
+  type OperatorTestOptions,
+  type OperatorTestSnapshot,
+  type TimestampedRecord,
+} from './harness/operator-test-harness.ts';
+export { TestSink } from './harness/test-sink.ts';
+export { TestSource, type TestSourceOptions } from './harness/test-source.ts';
 export { type HarnessOptions, type HarnessSnapshot, OperatorHarness } from './operator-harness.ts';
 export { type HarnessStep, type ModesOptions, runOperatorThroughAllModes } from './operator-modes.ts';
 export type { HarnessEvent } from './recorded-output.ts';

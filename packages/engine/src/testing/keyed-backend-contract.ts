@@ -6,6 +6,7 @@
 import { describe, test } from 'node:test';
 import type { KeyedStateBackendFactory } from '../state/index.ts';
 import { type BackendCases, BackendWorkbench } from './keyed-backend/backend-workbench.ts';
+import { customSerializerCases } from './keyed-backend/custom-serializer-cases.ts';
 import { evolutionCases } from './keyed-backend/evolution-cases.ts';
 import { modelCases } from './keyed-backend/model-cases.ts';
 import { namespaceCases } from './keyed-backend/namespace-cases.ts';
@@ -14,6 +15,9 @@ import { sizeCases } from './keyed-backend/size-cases.ts';
 import { snapshotCases } from './keyed-backend/snapshot-cases.ts';
 import { stateCases } from './keyed-backend/state-cases.ts';
 import { timerCases } from './keyed-backend/timer-cases.ts';
+import { ttlCases } from './keyed-backend/ttl-cases.ts';
+import { ttlModelCases } from './keyed-backend/ttl-model-cases.ts';
+import { ttlRestoreCases } from './keyed-backend/ttl-restore-cases.ts';
 
 const SUBJECTS: Readonly<Record<string, BackendCases>> = {
   'kinds of state': stateCases,
@@ -23,7 +27,11 @@ const SUBJECTS: Readonly<Record<string, BackendCases>> = {
   snapshots: snapshotCases,
   rescaling: rescaleCases,
   'schema evolution': evolutionCases,
+  'own serializers': customSerializerCases,
   'random work': modelCases,
+  'time-to-live': ttlCases,
+  'time-to-live and restores': ttlRestoreCases,
+  'time-to-live, random work': ttlModelCases,
 };
 
 /** Registers the tests. `factory` makes an empty backend, or one that is restored from `restore`. */

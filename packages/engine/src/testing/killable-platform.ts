@@ -55,6 +55,7 @@ export function killablePlatform(inner: Platform): KillablePlatform {
     rename: (from, to) => guarded(() => files.rename(from, to)),
     delete: (path) => guarded(() => files.delete(path)),
     syncDirectory: (path) => guarded(() => files.syncDirectory(path)),
+    truncate: (path, sizeBytes) => guarded(() => files.truncate(path, sizeBytes)),
     lockDirectory: (path) => guarded(() => files.lockDirectory(path)),
   });
   return {

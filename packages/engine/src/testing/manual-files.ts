@@ -31,6 +31,7 @@ interface FileNode {
   bytes: Uint8Array;
   synced: Uint8Array;
   modifiedMs: number;
+  readonly identity: string;
 }
 
 interface DirectoryNode {
@@ -60,6 +61,7 @@ export class ManualFiles implements FileSystem {
   private readonly wallMs: () => number;
   private readonly random: () => number;
   private root: DirectoryNode = emptyDirectory();
+  private fileCount = 0;
   private locks = new Map<string, symbol>();
   private faults: Fault[] = [];
   private epoch = 0;
@@ -125,6 +127,19 @@ export class ManualFiles implements FileSystem {
     node.synced = node.bytes;
   }
 
+  /** Creates a file, or gives one another content in place, durably, as another process does. Not an operation. */
+  put(path: string, content: Uint8Array): void {
+    const { parent, name } = this.split(path);
+    if (parent === undefined) throw new Error(`there is no directory for ${path}`);
+    const node = parent.names.get(name) ?? this.newFile();
+    if (node.type === 'directory') throw new Error(`${path} is a directory`);
+    node.bytes = content.slice();
+    node.synced = node.bytes;
+    node.modifiedMs = this.wallMs();
+    parent.names.set(name, node);
+    parent.synced.set(name, node);
+  }
+
   /** Removes something, durably. Not an operation. */
   lose(path: string): void {
     const { parent, name } = this.split(path);
@@ -147,7 +162,7 @@ export class ManualFiles implements FileSystem {
     this.step('create', path);
     const { parent, name } = this.parentOf('create', path);
     if (parent.names.has(name)) throw failure('create', path, 'EEXIST');
-    const node: FileNode = { type: 'file', bytes: EMPTY, synced: EMPTY, modifiedMs: this.wallMs() };
+    const node = this.newFile();
     parent.names.set(name, node);
     return this.writable(path, node);
   }
@@ -158,6 +173,7 @@ export class ManualFiles implements FileSystem {
     const { epoch } = this;
     return {
       sizeBytes: node.bytes.length,
+      identity: node.identity,
       read: async (position, lengthBytes) => {
         this.step('read', path, epoch);
         return node.bytes.slice(position, position + lengthBytes);
@@ -186,7 +202,8 @@ export class ManualFiles implements FileSystem {
     const node = this.find(path);
     if (node === undefined) return undefined;
     if (node.type === 'directory') return { sizeBytes: 0, isDirectory: true, modifiedMs: 0 };
-    return { sizeBytes: node.bytes.length, isDirectory: false, modifiedMs: node.modifiedMs };
+    const { bytes, modifiedMs, identity } = node;
+    return { sizeBytes: bytes.length, isDirectory: false, modifiedMs, identity };
   }
 
   async makeDirectory(path: string): Promise<void> {
@@ -228,6 +245,13 @@ export class ManualFiles implements FileSystem {
     if (node === undefined) throw failure('syncDirectory', path, 'ENOENT');
     if (node.type === 'file') throw failure('syncDirectory', path, 'ENOTDIR');
     node.synced = new Map(node.names);
+  }
+
+  async truncate(path: string, sizeBytes: number): Promise<void> {
+    this.step('truncate', path);
+    const node = this.file('truncate', path);
+    node.bytes = node.bytes.slice(0, sizeBytes);
+    node.synced = node.bytes;
   }
 
   async lockDirectory(path: string): Promise<DirectoryLock> {
@@ -317,12 +341,17 @@ export class ManualFiles implements FileSystem {
   }
 
   /** A node after the power failure. One node stays one, also under two names. */
+  private newFile(): FileNode {
+    const identity = String(++this.fileCount);
+    return { type: 'file', bytes: EMPTY, synced: EMPTY, modifiedMs: this.wallMs(), identity };
+  }
+
   private survivor(node: TreeNode, keep: 'synced' | 'some', known: Map<TreeNode, TreeNode>): TreeNode {
     const before = known.get(node);
     if (before !== undefined) return before;
     if (node.type === 'file') {
       const bytes = keep === 'some' && this.random() < 0.5 ? this.tornContent(node) : node.synced;
-      const file: FileNode = { type: 'file', bytes, synced: bytes, modifiedMs: node.modifiedMs };
+      const file: FileNode = { ...node, bytes, synced: bytes };
       known.set(node, file);
       return file;
     }

@@ -50,6 +50,7 @@ export function planJob(build: (env: StreamExecutionEnvironment) => void, jobNam
 
 export interface ManualJobOptions extends Partial<JobMasterOptions> {
   readonly jobId?: string;
+  readonly lineageId?: string;
   /** Wraps what stores the checkpoints. */
   readonly slots?: SlotHost;
 }
@@ -70,7 +71,7 @@ export async function startManualJob(
   options: ManualJobOptions = {},
 ): Promise<ManualJob> {
   const jobId = options.jobId ?? 'a'.repeat(32);
-  const lineageId = 'b'.repeat(16);
+  const lineageId = options.lineageId ?? 'b'.repeat(16);
   const storage = options.storage ?? createCheckpointStorage(platform, settings.checkpoint.storage);
   await storage.open({ jobId, jobName: graph.jobName, lineageId });
   const statuses: JobStatus[] = ['CREATED'];
@@ -110,7 +111,7 @@ export async function runUntil(
   const { limitMs = 20_000, stepMs = 1 } = options;
   for (let passedMs = 0; !isSo(); passedMs += stepMs) {
     if (passedMs > limitMs) throw new Error(`after ${limitMs} ms it is still not so: ${String(isSo)}`);
-    await allSettled();
+    await yieldToPromises();
     platform.advance(stepMs);
   }
 }
@@ -118,7 +119,7 @@ export async function runUntil(
 const realTimers = createNodePlatform().timers;
 
 /** Until nothing goes on any more by promises alone: Node empties their queue before the event loop goes on. */
-function allSettled(): Promise<void> {
+export function yieldToPromises(): Promise<void> {
   return realTimers.yieldToEventLoop();
 }
 

@@ -3,9 +3,10 @@
  * threads do not exist. The same seed and the same calls give the same run.
  */
 import { createHash } from 'node:crypto';
-import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { type Logger, type LogLevel, MillraceError } from '../base/index.ts';
 import type { Clock, Parking, Platform, Random, TimerHandle, Timers } from '../platform/index.ts';
+import { createNodePlatform } from '../platform/node/index.ts';
 import { ManualFiles } from './manual-files.ts';
 
 const SCHEME = /^([A-Za-z][A-Za-z0-9+.-]+):\/*/;
@@ -39,11 +40,19 @@ export interface ManualPlatformOptions {
   readonly seed?: number;
   /** Wall time at the start; default 1 January 2024. */
   readonly wallMs?: number;
+  /** What lets the event loop have a turn; default: only promises go on, so that work without end never yields. */
+  readonly yieldToEventLoop?: () => Promise<void>;
 }
+
+/** Pure functions. */
+const { compress, decompress } = createNodePlatform();
 
 export function createManualPlatform(options: ManualPlatformOptions = {}): ManualPlatform {
   const random = seededRandom(options.seed ?? 1);
-  const time = new ManualTime(options.wallMs ?? Date.UTC(2024, 0, 1));
+  const time = new ManualTime(
+    options.wallMs ?? Date.UTC(2024, 0, 1),
+    options.yieldToEventLoop ?? (() => Promise.resolve()),
+  );
   const files = new ManualFiles(time.clock.wallMs, seededRandom((options.seed ?? 1) ^ 0x5bd1e995).next);
   const logged: LoggedLine[] = [];
   const printed: string[] = [];
@@ -76,12 +85,16 @@ export function createManualPlatform(options: ManualPlatformOptions = {}): Manua
     setWallMs: (ms) => time.setWallMs(ms),
     fileSystem: (uri) => ({ files, path: pathOf(uri) }),
     hasher: sha256,
-    decompress: (format, bytes, maxOutputLength) => {
-      const run = { gzip: gunzipSync, zstd: zstdDecompressSync, brotli: brotliDecompressSync }[format];
-      return new Uint8Array(run(bytes, { maxOutputLength }));
+    compress,
+    decompress,
+    decompressPieces: async function* (format, next) {
+      const packed: Uint8Array[] = [];
+      for (let piece = await next(); piece !== undefined; piece = await next()) packed.push(piece);
+      yield new Uint8Array((format === 'gzip' ? gunzipSync : zstdDecompressSync)(Buffer.concat(packed)));
     },
     cpuMicros: () => 0,
-    printLine: (line) => printed.push(line),
+    printLine: (line, to = 'stdout') => printed.push(to === 'stdout' ? line : `${to}: ${line}`),
+    isStandardStream: () => false,
   };
 }
 
@@ -141,7 +154,7 @@ class ManualTime {
   private order = 0;
   private readonly pending = new Set<ManualTimer>();
 
-  constructor(wallMs: number) {
+  constructor(wallMs: number, yieldToEventLoop: () => Promise<void>) {
     this.wallOffsetMs = wallMs;
     this.clock = {
       monotonicMs: () => this.nowMs,
@@ -149,7 +162,7 @@ class ManualTime {
     };
     this.timers = {
       after: (delayMs, callback) => this.set(delayMs, callback),
-      yieldToEventLoop: () => Promise.resolve(),
+      yieldToEventLoop,
     };
   }
 

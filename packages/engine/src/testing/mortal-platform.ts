@@ -89,6 +89,7 @@ function guardFiles(files: FileSystem, act: Act): FileSystem {
     rename: (from, to) => act(`rename ${from}`, () => files.rename(from, to)),
     delete: (path) => act(`delete ${path}`, () => files.delete(path)),
     syncDirectory: (path) => act(`syncDirectory ${path}`, () => files.syncDirectory(path)),
+    truncate: (path, sizeBytes) => act(`truncate ${path}`, () => files.truncate(path, sizeBytes)),
     lockDirectory: (path) => act(`lockDirectory ${path}`, () => files.lockDirectory(path)),
   };
 }

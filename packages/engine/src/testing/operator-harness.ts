@@ -13,17 +13,18 @@ import { strict as assert } from 'node:assert';
 import { MAX_WATERMARK, MIN_WATERMARK, MillraceError, NO_TIMESTAMP, silentLogger } from '../base/index.ts';
 import { assignState } from '../checkpoint/index.ts';
 import type { Platform } from '../platform/index.ts';
-import type {
-  AnyOperator,
-  KeySelector,
-  OneInputOperator,
-  OperatorContext,
-  OperatorFactory,
-  OperatorServices,
-  OperatorStateContribution,
-  TwoInputOperator,
+import {
+  type AnyOperator,
+  InternalTimerService,
+  type KeySelector,
+  MetricRegistry,
+  type OneInputOperator,
+  type OperatorContext,
+  type OperatorFactory,
+  type OperatorServices,
+  type OperatorStateContribution,
+  type TwoInputOperator,
 } from '../runtime/index.ts';
-import { InternalTimerService } from '../runtime/timer-service.ts';
 import {
   createHeapKeyedStateBackend,
   createOperatorStateBackend,
@@ -42,13 +43,15 @@ import { createSerializer, type TypeInformation, type TypeSerializer } from '../
 import { deepFreeze, withFrozenReads } from './frozen-reads.ts';
 import { copy, type HarnessEvent, RecordedOutput } from './recorded-output.ts';
 
+/** The operator and where it runs. */
 export interface HarnessOptions {
   /** Makes a fresh operator, as for a new attempt. */
   readonly create: OperatorFactory;
   readonly name?: string;
   /** undefined: the operator is not keyed. */
   readonly key?: {
-    readonly selectors: readonly KeySelector[];
+    /** undefined: the records of that input have no key. */
+    readonly selectors: readonly (KeySelector | undefined)[];
     readonly type?: TypeInformation<unknown>;
   };
   readonly inputTypes?: readonly (TypeInformation<unknown> | undefined)[];
@@ -73,8 +76,15 @@ export interface HarnessSnapshot {
   readonly maxParallelism: number;
 }
 
+/** Chains of promises that are as long settle within one wait. */
+const SETTLING_TURNS = 50;
+
 type Process = (value: unknown, timestampMs: number) => void;
 
+/**
+ * Hosts one operator, made by its factory, step by step. For those who write operators; `OperatorTestHarness` is
+ * simpler.
+ */
 export class OperatorHarness {
   readonly operator: AnyOperator;
   /** What `context.fail` was called with. */
@@ -84,7 +94,7 @@ export class OperatorHarness {
   private readonly operatorState: RestorableOperatorStateBackend;
   private readonly keyedState: KeyedStateBackend | undefined;
   private readonly timers: InternalTimerService<unknown>[] = [];
-  private readonly counters = new Map<string, { value: number; inc(n?: number): void }>();
+  private readonly metrics = new MetricRegistry(() => this.nowMs);
   private readonly inputs: TypeSerializer<unknown>[];
   private readonly inputWatermarks: number[];
   private readonly isRestored: boolean;
@@ -94,6 +104,7 @@ export class OperatorHarness {
   private nowMs: number;
   private watermarkMs = MIN_WATERMARK;
   private isOutputFull = false;
+  private expired = 0;
   private nextCheckpointId = 1;
 
   private constructor(
@@ -129,6 +140,7 @@ export class OperatorHarness {
       operatorName: name,
       restore: restored.operator.map((handle) => ({ handle, input: inputOf(handle.stream) })),
     });
+    let harness: OperatorHarness | undefined;
     const keyedState =
       options.key === undefined
         ? undefined
@@ -137,9 +149,10 @@ export class OperatorHarness {
             keyType: options.key.type,
             keyGroups: rangeOf(subtaskIndex, parallelism, maxParallelism),
             maxParallelism,
+            processingTimeMs: () => harness?.nowMs ?? options.processingTimeMs ?? 0,
             restore: restored.keyed.map((handle) => ({ handle, input: inputOf(handle.stream) })),
           });
-    const harness = new OperatorHarness(options, operatorState, keyedState, snapshots.length > 0);
+    harness = new OperatorHarness(options, operatorState, keyedState, snapshots.length > 0);
     await harness.start();
     return harness;
   }
@@ -168,13 +181,24 @@ export class OperatorHarness {
     );
   }
 
+  /** What the operator reports, by name. */
+  get metricValues(): Readonly<Record<string, number>> {
+    return this.metrics.read()[this.options.name ?? 'operator'] ?? {};
+  }
+
+  /** The value of the operator's counter of this name. */
   counter(name: string): number {
-    return this.counters.get(name)?.value ?? 0;
+    return this.metricValues[name] ?? 0;
   }
 
   /** Entries of keyed state, timers not counted. */
   get stateEntries(): number {
     return this.keyedState?.statistics().entries ?? 0;
+  }
+
+  /** Values of keyed state that were removed because their time-to-live had passed. */
+  get expiredEntries(): number {
+    return this.expired;
   }
 
   /** True if this subtask has the key of the value. */
@@ -184,10 +208,11 @@ export class OperatorHarness {
     return group >= backend.keyGroups.first && group <= backend.keyGroups.last;
   }
 
+  /** Hands the operator a record. */
   process(value: unknown, timestampMs: number = NO_TIMESTAMP, input: 0 | 1 = 0): void {
     this.perform(() => {
       const received = deepFreeze(copy(this.inputs[input]!, value));
-      if (this.keyedState !== undefined) {
+      if (this.keyedState !== undefined && this.options.key?.selectors[input] !== undefined) {
         const key = this.keyOf(received, input);
         this.keyedState.setCurrentKey(key, this.keyedState.hashOf(key));
       }
@@ -217,6 +242,7 @@ export class OperatorHarness {
     });
   }
 
+  /** Tells the operator that an input is idle or active. */
   watermarkStatus(idle: boolean): void {
     this.perform(() => {
       this.operator.processWatermarkStatus(idle);
@@ -231,14 +257,24 @@ export class OperatorHarness {
       if (!isMoved) {
         isMoved = true;
         this.nowMs = nowMs;
-        const due = this.scheduled.filter((entry) => entry.atMs <= nowMs);
-        this.scheduled = this.scheduled.filter((entry) => entry.atMs > nowMs);
-        for (const entry of due) entry.callback(nowMs);
+        this.runScheduled();
       }
       return this.timers.every((service) => service.advanceProcessingTime(nowMs, this.timersPerSlice));
     });
   }
 
+  /** Lets promises settle and makes the scheduled calls that are due then, until there are none. */
+  async settle(): Promise<void> {
+    do {
+      for (let turn = 0; turn < SETTLING_TURNS; turn++) await Promise.resolve();
+      this.perform(() => {
+        this.runScheduled();
+        return true;
+      });
+    } while (!this.isOutputFull && this.scheduled.some(({ atMs }) => atMs <= this.nowMs));
+  }
+
+  /** Processing time, milliseconds since the epoch. */
   get processingTimeMs(): number {
     return this.nowMs;
   }
@@ -295,14 +331,17 @@ export class OperatorHarness {
     };
   }
 
+  /** Tells the operator that a checkpoint completed. */
   async complete(checkpointId: number): Promise<void> {
     await this.operator.notifyCheckpointComplete?.(checkpointId);
   }
 
+  /** Tells the operator that a checkpoint will not complete. */
   abort(checkpointId: number): void {
     this.operator.notifyCheckpointAborted?.(checkpointId);
   }
 
+  /** A promise while the operator takes no record; undefined when it does. */
   busy(): Promise<void> | undefined {
     return this.operator.busy?.();
   }
@@ -312,9 +351,14 @@ export class OperatorHarness {
     for (const input of this.inputs.keys()) this.operator.endInput?.(input as 0 | 1);
     this.watermark(MAX_WATERMARK);
     this.drainOutput();
+    for (let busy = this.busy(); busy !== undefined; busy = this.busy()) {
+      await Promise.race([busy, this.settle()]);
+      this.drainOutput();
+    }
     await this.operator.finish?.();
   }
 
+  /** Closes the operator. */
   async close(): Promise<void> {
     await this.operator.close?.();
     this.keyedState?.dispose();
@@ -350,6 +394,12 @@ export class OperatorHarness {
     ];
   }
 
+  private runScheduled(): void {
+    const due = this.scheduled.filter((entry) => entry.atMs <= this.nowMs);
+    this.scheduled = this.scheduled.filter((entry) => entry.atMs > this.nowMs);
+    for (const entry of due) entry.callback(this.nowMs);
+  }
+
   /** Does `task` when the output has room; a task that answers false is called again. */
   private perform(task: () => boolean): void {
     this.waiting.push(task);
@@ -360,6 +410,7 @@ export class OperatorHarness {
     while (this.waiting.length > 0 && !this.isOutputFull) {
       if (this.waiting[0]!()) this.waiting.shift();
     }
+    this.expired += this.keyedState?.cleanUpExpired() ?? 0;
   }
 
   private keyOf(value: unknown, input: 0 | 1): unknown {
@@ -386,7 +437,7 @@ export class OperatorHarness {
       attemptNumber: options.attemptNumber ?? 0,
       isRestored: this.isRestored,
       output: this.output,
-      metrics: { counter: (counter) => this.counterOf(counter), gauge: () => {} },
+      metrics: this.metrics.scope(name),
       services: servicesOf(options.services ?? {}),
       get keyedState() {
         return keyed();
@@ -409,20 +460,6 @@ export class OperatorHarness {
       wrapUserError: (error, what) => wrapUserError(error, what, name, uid, subtaskIndex),
     };
     return context;
-  }
-
-  private counterOf(name: string): { value: number; inc(n?: number): void } {
-    let counter = this.counters.get(name);
-    if (counter === undefined) {
-      counter = {
-        value: 0,
-        inc(n = 1) {
-          this.value += n;
-        },
-      };
-      this.counters.set(name, counter);
-    }
-    return counter;
   }
 }
 
@@ -482,6 +519,7 @@ function servicesOf(given: Partial<OperatorServices>): OperatorServices {
     jobId: 'job',
     lineageId: 'lineage',
     restoredCheckpointId: undefined,
+    globalJobParameters: {},
     checkpointingEnabled: true,
     deliver: () => {},
     ...given,

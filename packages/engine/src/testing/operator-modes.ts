@@ -17,6 +17,7 @@ export type HarnessStep =
   | { readonly watermarkMs: number; readonly input?: 0 | 1 }
   | { readonly processingTimeMs: number };
 
+/** The operator, and what is compared. */
 export interface ModesOptions extends HarnessOptions {
   /** `records`: watermarks and status are not compared. For operators whose watermarks are not state. */
   readonly compare?: 'events' | 'records';
@@ -63,6 +64,8 @@ async function runMode(
   const events: HarnessEvent[] = [];
   for (const [index, step] of steps.entries()) {
     feed(harness, step);
+    harness.drainOutput();
+    await harness.settle();
     harness.drainOutput();
     if (mode.restoreEvery === 0 || (index + 1) % mode.restoreEvery !== 0) continue;
     events.push(...harness.events);

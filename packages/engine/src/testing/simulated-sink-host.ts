@@ -19,6 +19,7 @@ export interface SinkCheckpoint {
   readonly writerStates: readonly unknown[];
 }
 
+/** Options of SimulatedSinkHost. */
 export interface SimulatedSinkSettings {
   readonly platform: Platform;
   readonly parallelism: number;
@@ -37,6 +38,7 @@ interface Subtask<In> {
   ended: boolean;
 }
 
+/** Runs a sink in a test as the engine does: writers, checkpoints, commits, failures. */
 export class SimulatedSinkHost<In> {
   readonly #kill: () => Promise<void>;
   readonly #subtasks: Subtask<In>[] = [];
@@ -51,8 +53,8 @@ export class SimulatedSinkHost<In> {
   }
 
   /**
-   * Starts all subtasks: writers are made, restored committables (spread over the subtasks) are committed, leftovers are
-   * aborted.
+   * Starts all subtasks: restored committables (spread over the subtasks) are committed, leftovers are aborted, writers are
+   * made.
    */
   static async start<In>(sink: Sink<In>, settings: SimulatedSinkSettings): Promise<SimulatedSinkHost<In>> {
     const { platform, kill } = killablePlatform(settings.platform);
@@ -80,7 +82,6 @@ export class SimulatedSinkHost<In> {
       const states = structuredClone(
         (restored?.writerStates ?? []).filter((_, i) => i % parallelism === subtaskIndex),
       );
-      const writer = await sink.createWriter(context, states);
       const committer = sink.createCommitter?.(context);
       const committables = restoredCommittables.filter(
         (_, i) => i % parallelism === (subtaskIndex + 1) % parallelism,
@@ -90,6 +91,7 @@ export class SimulatedSinkHost<In> {
         await committer.commit(committables, undefined);
       }
       await committer?.abortLeftovers?.();
+      const writer = await sink.createWriter(context, states);
       host.#subtasks.push({ writer, committer, uncommitted: [], ended: false });
     }
     return host;
@@ -98,6 +100,7 @@ export class SimulatedSinkHost<In> {
   /** Writes the records of `input` from the position on, up to `end`, in turns to the subtasks that have not ended. */
   async write(input: readonly In[], end: number): Promise<void> {
     const running = this.#subtasks.filter(({ ended }) => !ended);
+    for (const { writer } of running) await writer.busy?.();
     for (; this.position < end; this.position++) {
       const { writer } = running[this.#next++ % running.length]!;
       writer.write(input[this.position]!, 0);
@@ -111,6 +114,12 @@ export class SimulatedSinkHost<In> {
     this.#subtasks[subtask]!.ended = true;
   }
 
+  /** The input ends; then the final checkpoint, a whole one. */
+  async finish(checkpointId: number): Promise<void> {
+    for (const subtask of this.#subtasks.keys()) this.end(subtask);
+    await this.checkpoint(checkpointId);
+  }
+
   /** The barrier passes `subtasks` (all by default). Returns what the checkpoint would hold. */
   async prepare(
     checkpointId: number,
@@ -118,8 +127,8 @@ export class SimulatedSinkHost<In> {
   ): Promise<SinkCheckpoint> {
     const writerStates: unknown[] = [];
     for (const index of subtasks) {
-      const { writer, uncommitted } = this.#subtasks[index]!;
-      const prepared = writer.prepareCommit(checkpointId);
+      const { writer, uncommitted, ended } = this.#subtasks[index]!;
+      const prepared = writer.prepareCommit(checkpointId, ended);
       writerStates.push(...(writer.snapshotState?.(checkpointId) ?? []));
       const committables = structuredClone(await prepared);
       if (committables.length > 0) uncommitted.push({ checkpointId, committables });
@@ -141,6 +150,7 @@ export class SimulatedSinkHost<In> {
     uncommitted.splice(0, due.length);
   }
 
+  /** All subtasks are told that the checkpoint completed. */
   async commitAll(checkpointId: number): Promise<void> {
     for (const index of this.#subtasks.keys()) await this.commit(index, checkpointId);
   }
@@ -166,6 +176,7 @@ export class SimulatedSinkHost<In> {
     return this.#kill();
   }
 
+  /** Throws what the sink called `context.fail` with, if it did. */
   throwFailure(): void {
     if (this.#failure !== undefined) throw this.#failure;
   }

@@ -8,7 +8,6 @@
  * I1  A checkpoint is complete when each reader has passed its barrier; it holds what was emitted before, too.
  */
 import assert from 'node:assert/strict';
-import { silentLogger } from '../base/index.ts';
 import type { Platform } from '../platform/index.ts';
 import type { PollStatus, Source, SourceReader, SourceSplit, SplitEnumerator } from '../runtime/index.ts';
 import type { SeededRandom } from './seeded-random.ts';
@@ -16,7 +15,14 @@ import type { SeededRandom } from './seeded-random.ts';
 type ReaderMessage =
   | { readonly split: SourceSplit }
   | { readonly noMoreSplits: true }
+  | { readonly event: unknown }
   | { readonly barrier: number };
+
+/** What a reader said to the enumerator: a request for a split, or an event. */
+interface EnumeratorMessage {
+  readonly subtaskIndex: number;
+  readonly event?: unknown;
+}
 
 /** Everything needed to go on, and what had been emitted by then. */
 export interface SourceCheckpoint<T> {
@@ -38,12 +44,13 @@ interface PendingCheckpoint<T> {
   readonly parts: Map<number, { readonly splits: readonly SourceSplit[]; readonly emitted: readonly T[] }>;
 }
 
+/** Runs a source in a test as the engine does: enumerator, readers, checkpoints, restarts. */
 export class SimulatedSourceHost<T> {
   readonly #random: SeededRandom;
   readonly #emittedBefore: readonly T[];
   readonly #enumerator: SplitEnumerator<unknown>;
   readonly #readers: SimulatedReader<T>[] = [];
-  readonly #requests: number[] = [];
+  readonly #requests: EnumeratorMessage[] = [];
   #pending: PendingCheckpoint<T> | undefined;
   #checkpoints = 0;
   #failure: unknown;
@@ -65,14 +72,17 @@ export class SimulatedSourceHost<T> {
       this.#failure ??= error;
       this.#wake.resolve();
     };
-    const world = { platform, logger: silentLogger, sourceName: 'source under test', parallelism, fail };
+    const world = { platform, logger: platform.logger, sourceName: 'source under test', parallelism, fail };
     const context = {
       ...world,
       assignSplit: (split: SourceSplit, subtask: number) => {
-        this.#readers[subtask]!.inbox.push({ split: structuredClone(split) });
+        this.#send(subtask, { split: structuredClone(split) });
       },
       signalNoMoreSplits: (subtask: number) => {
-        this.#readers[subtask]!.inbox.push({ noMoreSplits: true });
+        this.#send(subtask, { noMoreSplits: true });
+      },
+      sendEventToSourceReader: (subtask: number, event: unknown) => {
+        this.#send(subtask, { event: structuredClone(event) });
       },
     };
     this.#enumerator =
@@ -83,7 +93,9 @@ export class SimulatedSourceHost<T> {
       const reader = source.createReader({
         ...world,
         subtaskIndex,
-        requestSplit: () => this.#requests.push(subtaskIndex),
+        attemptNumber: restored === undefined ? 0 : 1,
+        requestSplit: () => this.#ask({ subtaskIndex }),
+        sendSourceEventToCoordinator: (event) => this.#ask({ subtaskIndex, event: structuredClone(event) }),
         wake: () => {
           this.#readers[subtaskIndex]!.status = 'more';
           this.#wake.resolve();
@@ -125,6 +137,15 @@ export class SimulatedSourceHost<T> {
     return this.#readers.every(({ status }) => status === 'end');
   }
 
+  /** True when nothing can happen now: readers and enumerator wait for I/O or time. */
+  get isQuiet(): boolean {
+    return (
+      this.#failure === undefined &&
+      this.#requests.length === 0 &&
+      this.#readers.every(({ inbox, status }) => inbox.length === 0 && status !== 'more')
+    );
+  }
+
   /** All that was emitted: before the restore and since. */
   get emitted(): T[] {
     return [...this.#emittedBefore, ...this.#readers.flatMap(({ emitted }) => emitted)];
@@ -142,8 +163,7 @@ export class SimulatedSourceHost<T> {
   async step(maxRecords: number): Promise<void> {
     this.#throwFailure();
     const actions: (() => void | Promise<void>)[] = [];
-    if (this.#requests.length > 0)
-      actions.push(() => this.#enumerator.handleSplitRequest(this.#requests.shift()!));
+    if (this.#requests.length > 0) actions.push(() => this.#deliverRequest());
     for (const [i, entry] of this.#readers.entries()) {
       if (entry.inbox.length > 0) actions.push(() => this.#receive(i, entry));
       if (entry.status === 'more') actions.push(() => void (entry.status = this.#poll(entry, maxRecords)));
@@ -155,6 +175,7 @@ export class SimulatedSourceHost<T> {
     this.#throwFailure();
   }
 
+  /** Ends enumerator and readers. */
   async close(): Promise<void> {
     for (const { reader } of this.#readers) await reader.close();
     await this.#enumerator.close();
@@ -164,14 +185,32 @@ export class SimulatedSourceHost<T> {
     const before = entry.emitted.length;
     const status = entry.reader.poll({ collect: (value) => void entry.emitted.push(value) }, maxRecords);
     const count = entry.emitted.length - before;
-    assert.ok(count <= maxRecords * 2, `poll emitted ${count} records, ${maxRecords} were asked for`);
+    assert.ok(count <= maxRecords, `poll emitted ${count} records, ${maxRecords} were asked for`);
     return status;
+  }
+
+  #send(subtask: number, message: ReaderMessage): void {
+    this.#readers[subtask]!.inbox.push(message);
+    this.#wake.resolve();
+  }
+
+  #ask(message: EnumeratorMessage): void {
+    this.#requests.push(message);
+    this.#wake.resolve();
+  }
+
+  #deliverRequest(): void | Promise<void> {
+    const request = this.#requests.shift()!;
+    return 'event' in request
+      ? this.#enumerator.handleSourceEvent?.(request.subtaskIndex, request.event)
+      : this.#enumerator.handleSplitRequest(request.subtaskIndex);
   }
 
   async #receive(subtask: number, entry: SimulatedReader<T>): Promise<void> {
     const message = entry.inbox.shift()!;
     if ('split' in message) entry.reader.addSplits([message.split]);
     else if ('noMoreSplits' in message) entry.reader.noMoreSplits();
+    else if ('event' in message) entry.reader.handleSourceEvents?.(message.event);
     else await this.#passBarrier(subtask, entry);
     if (entry.status !== 'end') entry.status = 'more';
   }

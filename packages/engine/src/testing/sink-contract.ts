@@ -1,6 +1,6 @@
 /**
- * The contract of exactly-once sinks as tests: a process killed at each point of two-phase commit, at other parallelisms
- * afterwards, leaves each record visible once.
+ * The contract of sinks as tests: a process killed at each point of two-phase commit, at other parallelisms afterwards,
+ * leaves each record visible once; with a sink that promises no more, at least once.
  *
  * Called by the tests of each sink, which say how what is visible can be read. The oracle: the visible records are those
  * of the input, as a multiset.
@@ -20,17 +20,23 @@ export interface SinkTarget<In> {
   readVisible(): Promise<readonly unknown[]>;
   /** How many transactions are neither committed nor aborted. */
   openTransactions?(): Promise<number>;
+  /** Where the sink hands results to the client of the job. */
   readonly deliver?: SimulatedSinkSettings['deliver'];
 }
 
+/** The sink that is tested, and how its results are read. */
 export interface SinkContractOptions<In> {
   readonly name: string;
+  /** Files, time and randomness of the test. */
   platform(): Platform;
+  /** An empty place that sinks write to. */
   createTarget(): SinkTarget<In>;
   /** About 100 records. */
   readonly input: readonly In[];
   /** The record as readVisible gives it; default: itself. */
   visible?(record: In): unknown;
+  /** True: records may become visible with a later checkpoint than the one that covers them. */
+  readonly holdsBack?: boolean;
   /** Random runs; default 25. */
   readonly seeds?: number;
 }
@@ -45,7 +51,7 @@ export function sinkContract<In>(options: SinkContractOptions<In>): void {
       await stage.check();
     });
   }
-  test(`${options.name}: killed again and again at other parallelisms, each record is visible once`, async () => {
+  test(`${options.name}: killed again and again at other parallelisms, no record is missing or too often there`, async () => {
     for (let seed = 1; seed <= (options.seeds ?? 25); seed++) {
       try {
         const stage = new Stage(options);
@@ -96,21 +102,27 @@ class Stage<In> {
   /** Writes the rest, takes the final checkpoint, closes. */
   async end(host: SimulatedSinkHost<In>, checkpointId: number): Promise<void> {
     await host.write(this.input, this.input.length);
-    await host.checkpoint(checkpointId);
+    await host.finish(checkpointId);
     await host.close();
   }
 
   async check(): Promise<void> {
     const { visible = (record: In): unknown => record } = this.#options;
-    assert.deepEqual(
-      sortedKeys(await this.target.readVisible()),
-      sortedKeys(this.input.map((record) => visible(record))),
-    );
+    const found = sortedKeys(await this.target.readVisible());
+    const expected = sortedKeys(this.input.map((record) => visible(record)));
+    if (this.target.createSink().guarantee === 'exactly-once') assert.deepEqual(found, expected);
+    else assert.deepEqual(new Set(found), new Set(expected));
     assert.equal((await this.target.openTransactions?.()) ?? 0, 0, 'transactions are open after the end');
   }
 
-  async visibleCount(): Promise<number> {
-    return (await this.target.readVisible()).length;
+  /** `covered`: the records that completed checkpoints cover. */
+  async checkVisible(covered: number): Promise<void> {
+    const found = (await this.target.readVisible()).length;
+    const isExact = this.target.createSink().guarantee === 'exactly-once';
+    if (!isExact) assert.ok(found >= covered, `${found} of ${covered} records are visible`);
+    else if (this.#options.holdsBack)
+      assert.ok(found <= covered, `${found} instead of ${covered} records are visible`);
+    else assert.equal(found, covered);
   }
 }
 
@@ -129,9 +141,9 @@ function undisturbed<In>(): Record<string, Script<In>> {
       const host = await stage.start(2);
       await host.write(stage.input, 20);
       await host.prepare(1);
-      assert.equal(await stage.visibleCount(), 0);
+      await stage.checkVisible(0);
       await host.commitAll(1);
-      assert.equal(await stage.visibleCount(), 20);
+      await stage.checkVisible(20);
       await stage.end(host, 2);
     },
 
@@ -147,7 +159,7 @@ function undisturbed<In>(): Record<string, Script<In>> {
       await host.prepare(1);
       await host.write(stage.input, 40);
       await host.checkpoint(2);
-      assert.equal(await stage.visibleCount(), 40);
+      await stage.checkVisible(40);
       await stage.end(host, 3);
     },
 
@@ -315,7 +327,7 @@ async function randomRun<In>(stage: Stage<In>, random: SeededRandom): Promise<vo
       host = await stage.start(parallelism, completed);
     }
   }
-  await host.checkpoint(id + 1);
+  await host.finish(id + 1);
   await host.close();
 }
 

@@ -1,12 +1,13 @@
 /**
- * The bytes of byte strings and of integers of any size. Called by generated codecs and by the general codec.
+ * The bytes of byte strings, of typed arrays and of integers of any size. Called by generated codecs and by the general codec.
  *
- *     bytes     [u32 length] [bytes]
+ *     bytes, typed array    [u32 length] [bytes]
  *     bigint    [0] [int64]                                    from -2^63 to 2^63 - 1
  *               [1 positive, 2 negative] [u32 length] [magnitude, big-endian]
  *
  * Invariants: as in string-codec.ts. Every integer has one form only.
  */
+import { bytesOf, makeBinary } from './binary-kinds.ts';
 import type { ByteView } from './byte-view.ts';
 
 /** Writes `bytes` at `p`; returns the position behind it, or -1 if it does not fit below `limit`. */
@@ -23,6 +24,18 @@ export function readBytes(view: ByteView, p: number): Uint8Array {
   const end = p + 4 + view.dv.getUint32(p, true);
   view.pos = end;
   return view.u8.slice(p + 4, end);
+}
+
+/** Writes the elements of a typed array, little-endian, as `writeBytes` does. */
+export function writeTypedArray(view: ByteView, array: ArrayBufferView, p: number, limit: number): number {
+  return writeBytes(view, bytesOf(array), p, limit);
+}
+
+/** Reads a typed array of that number in binary-kinds.ts, in memory of its own, and sets `view.pos` behind it. */
+export function readTypedArray(view: ByteView, kind: number, p: number): unknown {
+  const end = p + 4 + view.dv.getUint32(p, true);
+  view.pos = end;
+  return makeBinary(kind, view.u8.slice(p + 4, end));
 }
 
 /** The position behind the bytes at `p`. */

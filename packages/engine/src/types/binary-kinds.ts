@@ -43,6 +43,25 @@ export function canonicalBinaryKind(kind: number): number {
   return kind === KIND_BUFFER ? KIND_BYTES : kind;
 }
 
+/** Typed arrays by the name of their class; a Uint8Array is BYTES, a DataView none. */
+const TYPED_ARRAYS = new Map(
+  CLASSES.flatMap((each, kind) =>
+    each === undefined || each === Uint8Array || each === DataView
+      ? []
+      : [[each.name, { each, kind }] as const],
+  ),
+);
+
+/** Whether there is a typed array of that name in this version of Node. */
+export function isTypedArray(name: unknown): boolean {
+  return TYPED_ARRAYS.has(name as string);
+}
+
+/** The class and the number of the typed array of that name. */
+export function typedArrayOf(name: string): { readonly each: BinaryClass; readonly kind: number } {
+  return TYPED_ARRAYS.get(name)!;
+}
+
 /** The bytes behind a value of a binary kind, without copying. */
 export function bytesOf(value: ArrayBuffer | ArrayBufferView): Uint8Array {
   if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);

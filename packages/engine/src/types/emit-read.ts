@@ -5,11 +5,14 @@
  * that parts are read in the order of their bytes.
  */
 import { avroTypeOf } from './avro-schema.ts';
+import { typedArrayOf } from './binary-kinds.ts';
 import type { CodeBody } from './code-body.ts';
+import { serializerOf } from './custom-type.ts';
 import { FLAG_ABSENT, FLAG_PRESENT } from './emit-write.ts';
 import type { PojoClass } from './pojo-class.ts';
-import { enumIndexBytes, fixedSizeOf } from './type-description.ts';
+import { fixedSizeOf, listedIndexBytes } from './type-description.ts';
 import type { FieldDescription, TypeDescription } from './type-information.ts';
+import type { Branching } from './union-branches.ts';
 
 type Of<K extends TypeDescription['kind']> = Extract<TypeDescription, { readonly kind: K }>;
 type Classes = ReadonlyMap<TypeDescription, PojoClass>;
@@ -38,12 +41,23 @@ export function emitRead(body: CodeBody, classes: Classes, type: TypeDescription
       return emitConstant(body, `dv.getInt32(${body.take(4)}, true)`);
     case 'boolean':
       return emitConstant(body, `u8[${body.take(1)}] === 1`);
-    case 'enum': {
-      const values = body.unit.constant(type.values);
-      const size = enumIndexBytes(type.values);
-      const at = body.take(size);
-      return emitConstant(body, `${values}[${size === 1 ? `u8[${at}]` : `dv.getUint16(${at}, true)`}]`);
+    case 'custom': {
+      // The description of saved state may be the very node of a type: its values are kept as bytes all the same.
+      const serializer = body.unit.constant(classes.has(type) ? serializerOf(type) : undefined);
+      return emitCall(body, `readCustom(view, ${serializer}, p, usedBy)`);
     }
+    case 'typed-array':
+      return emitCall(body, `readTypedArray(view, ${typedArrayOf(type.array).kind}, p)`);
+    case 'enum':
+    case 'literal':
+      return emitListed(body, type);
+    case 'set':
+      return emitSet(body, classes, type);
+    case 'record':
+      return emitRecord(body, classes, type);
+    case 'union':
+    case 'either':
+      return emitBranches(body, classes, type);
     case 'list':
       return emitList(body, classes, type);
     case 'map':
@@ -69,6 +83,29 @@ function emitCall(body: CodeBody, call: string): string {
   const x = emitConstant(body, call);
   body.line('p = view.pos;');
   return x;
+}
+
+function emitListed(body: CodeBody, type: Of<'enum' | 'literal'>): string {
+  const size = listedIndexBytes(type);
+  if (size === 0) return JSON.stringify(type.values[0]);
+  const at = body.take(size);
+  const index = size === 1 ? `u8[${at}]` : `dv.getUint16(${at}, true)`;
+  return emitConstant(body, `${body.unit.constant(type.values)}[${index}]`);
+}
+
+function emitBranches(body: CodeBody, classes: Classes, type: Branching): string {
+  const branch = emitConstant(body, `u8[${body.take(1)}]`);
+  body.endRun();
+  const value = body.unit.name('x');
+  body.line(`let ${value};`);
+  type.types.forEach((each, i) => {
+    body.line(`${i === 0 ? '' : 'else '}if (${branch} === ${i}) {`);
+    const read = emitRead(body, classes, each);
+    body.endRun();
+    body.line(`${value} = ${read};`);
+    body.line('}');
+  });
+  return value;
 }
 
 function emitAbsence(
@@ -157,6 +194,35 @@ function emitMap(body: CodeBody, classes: Classes, type: Of<'map'>): string {
   return map;
 }
 
+function emitSet(body: CodeBody, classes: Classes, type: Of<'set'>): string {
+  const size = emitConstant(body, `dv.getUint32(${body.take(4)}, true)`);
+  body.endRun();
+  const set = emitConstant(body, 'new Set()');
+  const i = body.unit.name('i');
+  body.line(`for (let ${i} = 0; ${i} < ${size}; ${i}++) {`);
+  const element = emitRead(body, classes, type.element);
+  body.line(`${set}.add(${element});`);
+  body.endRun();
+  body.line('}');
+  return set;
+}
+
+function emitRecord(body: CodeBody, classes: Classes, type: Of<'record'>): string {
+  const size = emitConstant(body, `dv.getUint32(${body.take(4)}, true)`);
+  body.endRun();
+  const record = emitConstant(body, '{}');
+  const i = body.unit.name('i');
+  body.line(`for (let ${i} = 0; ${i} < ${size}; ${i}++) {`);
+  const name = emitCall(body, 'readString(view, u8, p)');
+  const value = emitRead(body, classes, type.value);
+  // Assigning to __proto__ would change the prototype.
+  body.line(`if (${name} === '__proto__') defineField(${record}, ${name}, ${value});`);
+  body.line(`else ${record}[${name}] = ${value};`);
+  body.endRun();
+  body.line('}');
+  return record;
+}
+
 /** Emits the stepping over a value. */
 export function emitSkip(body: CodeBody, type: TypeDescription): void {
   const size = fixedSizeOf(type);
@@ -169,7 +235,9 @@ export function emitSkip(body: CodeBody, type: TypeDescription): void {
       return emitStep(body, 'skipString(view, p)');
     case 'bytes':
     case 'avro':
-      // Both begin with their length.
+    case 'custom':
+    case 'typed-array':
+      // All begin with their length.
       return emitStep(body, 'skipBytes(view, p)');
     case 'bigint':
       return emitStep(body, 'skipBigInt(view, p)');
@@ -184,7 +252,13 @@ export function emitSkip(body: CodeBody, type: TypeDescription): void {
         emitSkip(body, field.type);
       });
     case 'list':
+    case 'set':
       return emitSkipLoop(body, [type.element]);
+    case 'record':
+      return emitSkipLoop(body, [{ kind: 'string' }, type.value]);
+    case 'union':
+    case 'either':
+      return emitSkipBranches(body, type);
     case 'map':
       return emitSkipLoop(body, [type.key, type.value]);
     case 'optional':
@@ -205,6 +279,17 @@ export function emitSkip(body: CodeBody, type: TypeDescription): void {
 function emitStep(body: CodeBody, call: string): void {
   body.endRun();
   body.line(`p = ${call};`);
+}
+
+function emitSkipBranches(body: CodeBody, type: Branching): void {
+  const branch = emitConstant(body, `u8[${body.take(1)}]`);
+  body.endRun();
+  type.types.forEach((each, i) => {
+    body.line(`${i === 0 ? '' : 'else '}if (${branch} === ${i}) {`);
+    emitSkip(body, each);
+    body.endRun();
+    body.line('}');
+  });
 }
 
 function emitSkipLoop(body: CodeBody, parts: readonly TypeDescription[]): void {

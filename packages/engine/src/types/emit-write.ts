@@ -6,9 +6,11 @@
  */
 import { avroWriterOf } from './avro-codec.ts';
 import type { CodeBody, Path } from './code-body.ts';
-import { enumIndexBytes, fixedSizeOf } from './type-description.ts';
+import { serializerOf } from './custom-type.ts';
+import { fixedSizeOf, listedIndexBytes } from './type-description.ts';
 import type { FieldDescription, TypeDescription } from './type-information.ts';
 import { fieldPath, KEYS_PATH } from './type-mismatch.ts';
+import { type Branching, branchesByTag } from './union-branches.ts';
 
 /** In the byte before an optional or nullable value. */
 export const FLAG_ABSENT = 0;
@@ -53,7 +55,19 @@ export function emitWrite(
     case 'boolean':
       return body.line(`u8[${body.take(1)}] = ${x} ? 1 : 0;`);
     case 'enum':
-      return emitEnum(body, type, x, path);
+    case 'literal':
+      return emitListed(body, type, x, path);
+    case 'typed-array':
+      return emitCall(body, `writeTypedArray(view, ${x}, p, limit)`);
+    case 'custom':
+      return emitCustom(body, type, x, path);
+    case 'set':
+      return emitSet(body, mode, type, x, path);
+    case 'record':
+      return emitRecord(body, mode, type, x, path);
+    case 'union':
+    case 'either':
+      return emitBranches(body, type, x, path, (each) => emitWrite(body, mode, each, x, path));
     case 'generic':
       return emitGeneric(body, mode, type, x, path);
     case 'avro':
@@ -107,11 +121,22 @@ function wrongIf(type: TypeDescription, x: string): string | undefined {
       return `!Array.isArray(${x})`;
     case 'tuple':
       return `!Array.isArray(${x}) || ${x}.length !== ${type.elements.length}`;
+    case 'set':
+      return `!(${x} instanceof Set)`;
+    case 'typed-array':
+      return `!(${x} instanceof ${type.array})`;
+    case 'record':
+      // Of a Map or an array nothing would be left.
+      return `kindOf(${x}) !== 'object'`;
     case 'pojo':
+    case 'union':
       return `typeof ${x} !== 'object' || ${x} === null`;
     case 'enum':
+    case 'literal':
+    case 'either':
     case 'generic':
     case 'avro':
+    case 'custom':
     case 'optional':
     case 'nullable':
       return undefined;
@@ -136,14 +161,59 @@ function emitDate(body: CodeBody, mode: WriteMode, x: string): void {
   emitDouble(body, mode, time);
 }
 
-function emitEnum(body: CodeBody, type: Of<'enum'>, x: string, path: Path): void {
-  const indexes = body.unit.constant(new Map(type.values.map((value, i) => [value, i])));
-  const index = body.unit.name('e');
-  body.line(`const ${index} = ${indexes}.get(${x});`);
+function emitListed(body: CodeBody, type: Of<'enum' | 'literal'>, x: string, path: Path): void {
+  const size = listedIndexBytes(type);
+  if (size === 0) {
+    const only = JSON.stringify((type as Of<'literal'>).values[0]);
+    return body.line(`if (${x} !== ${only}) throw ${body.unit.mismatch(type, x, path)};`);
+  }
+  const values: readonly unknown[] = type.values;
+  const index = emitIndex(body, new Map(values.map((value, i) => [value, i])), x);
   body.line(`if (${index} === undefined) throw ${body.unit.mismatch(type, x, path)};`);
-  const size = enumIndexBytes(type.values);
   const at = body.take(size);
   body.line(size === 1 ? `u8[${at}] = ${index};` : `dv.setUint16(${at}, ${index}, true);`);
+}
+
+function emitIndex(body: CodeBody, indexes: ReadonlyMap<unknown, number>, expression: string): string {
+  const index = body.unit.name('e');
+  body.line(`const ${index} = ${body.unit.constant(indexes)}.get(${expression});`);
+  return index;
+}
+
+/** Emits the choice of a type, its position, and `emit` for each of the types. */
+function emitBranches(
+  body: CodeBody,
+  type: Branching,
+  x: string,
+  path: Path,
+  emit: (each: TypeDescription) => void,
+): void {
+  const branch = emitBranch(body, type, x, path);
+  body.line(`u8[${body.take(1)}] = ${branch};`);
+  body.endRun();
+  type.types.forEach((each, i) => {
+    body.line(`${i === 0 ? '' : 'else '}if (${branch} === ${i}) {`);
+    emit(each);
+    body.endRun();
+    body.line('}');
+  });
+}
+
+/** Emits the choice of the type of `x`, checked; returns the variable that holds its position. */
+export function emitBranch(body: CodeBody, type: Branching, x: string, path: Path): string {
+  const byTag = branchesByTag(type);
+  if (type.kind === 'either') {
+    const index = emitIndex(body, byTag, `kindOf(${x})`);
+    body.line(`if (${index} === undefined) throw ${body.unit.mismatch(type, x, path)};`);
+    return index;
+  }
+  const tag = `${x}[${JSON.stringify(type.field)}]`;
+  const index = emitIndex(body, byTag, tag);
+  // Read again only for the message.
+  const expected = { kind: 'literal', values: [...byTag.keys()] } as TypeDescription;
+  const mismatch = body.unit.mismatch(expected, tag, [...path, fieldPath(type.field)]);
+  body.line(`if (${index} === undefined) throw ${mismatch};`);
+  return index;
 }
 
 function emitGeneric(body: CodeBody, mode: WriteMode, type: TypeDescription, x: string, path: Path): void {
@@ -156,6 +226,13 @@ function emitAvro(body: CodeBody, type: Of<'avro'>, x: string, path: Path): void
   body.endRun();
   const writer = body.unit.constant(avroWriterOf(type.schema));
   body.line(`p = writeAvro(view, ${writer}, ${x}, p, limit);`);
+  body.line(`if (p < 0) { if (p === -1) return false; throw ${body.unit.refusal(type, path)}; }`);
+}
+
+function emitCustom(body: CodeBody, type: Of<'custom'>, x: string, path: Path): void {
+  body.endRun();
+  const serializer = body.unit.constant(serializerOf(type));
+  body.line(`p = writeCustom(view, ${serializer}, ${x}, p, limit);`);
   body.line(`if (p < 0) { if (p === -1) return false; throw ${body.unit.refusal(type, path)}; }`);
 }
 
@@ -225,6 +302,29 @@ function emitMap(body: CodeBody, mode: WriteMode, type: Of<'map'>, x: string, pa
   body.line(`for (const [${key}, ${value}] of ${x}) {`);
   emitWrite(body, mode, type.key, key, [...path, KEYS_PATH]);
   emitWrite(body, mode, type.value, value, [...path, { kind: 'key', variable: key }]);
+  body.endRun();
+  body.line('}');
+}
+
+function emitSet(body: CodeBody, mode: WriteMode, type: Of<'set'>, x: string, path: Path): void {
+  const element = body.unit.name('v');
+  body.line(`dv.setUint32(${body.take(4)}, ${x}.size, true);`);
+  body.endRun();
+  body.line(`for (const ${element} of ${x}) {`);
+  emitWrite(body, mode, type.element, element, [...path, KEYS_PATH]);
+  body.endRun();
+  body.line('}');
+}
+
+function emitRecord(body: CodeBody, mode: WriteMode, type: Of<'record'>, x: string, path: Path): void {
+  const names = body.unit.name('n');
+  const name = body.unit.name('k');
+  body.line(`const ${names} = Object.keys(${x});`);
+  body.line(`dv.setUint32(${body.take(4)}, ${names}.length, true);`);
+  body.endRun();
+  body.line(`for (const ${name} of ${names}) {`);
+  emitCall(body, `writeString(view, u8, ${name}, p, limit)`);
+  emitMember(body, mode, type.value, `${x}[${name}]`, [...path, { kind: 'key', variable: name }]);
   body.endRun();
   body.line('}');
 }

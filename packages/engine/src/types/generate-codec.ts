@@ -5,9 +5,19 @@
  */
 import { generateCode } from '../base/index.ts';
 import { readAvro, writeAvro } from './avro-codec.ts';
-import { readBigInt, readBytes, skipBigInt, skipBytes, writeBigInt, writeBytes } from './binary-codec.ts';
+import {
+  readBigInt,
+  readBytes,
+  readTypedArray,
+  skipBigInt,
+  skipBytes,
+  writeBigInt,
+  writeBytes,
+  writeTypedArray,
+} from './binary-codec.ts';
 import type { ByteView } from './byte-view.ts';
 import { CodeBody, CodeUnit, type MismatchSite } from './code-body.ts';
+import { hashCustom, readCustom, writeCustom } from './custom-codec.ts';
 import { emitHash } from './emit-hash.ts';
 import { emitRead, emitSkip } from './emit-read.ts';
 import { emitCheck, emitWrite, type WriteMode } from './emit-write.ts';
@@ -22,8 +32,9 @@ import {
   murmur,
 } from './hash-code.ts';
 import { hashValue } from './hash-value.ts';
+import { kindOf } from './js-kind.ts';
 import type { PojoClass } from './pojo-class.ts';
-import { readValue, skipValue } from './read-value.ts';
+import { defineField, readValue, skipValue } from './read-value.ts';
 import { readString, skipString, writeString } from './string-codec.ts';
 import type { TypeDescription, TypeInformation } from './type-information.ts';
 import { entryPath, mismatchError, rootPath, typeMismatch } from './type-mismatch.ts';
@@ -32,19 +43,24 @@ import { writeKeyNumber, writeValue } from './write-value.ts';
 
 /** What generated code calls, by the name under which it calls it. */
 const LIBRARY = {
+  defineField,
   hashBigInt,
   hashBoolean,
   hashBytes,
+  hashCustom,
   hashDate,
   hashDouble,
   hashLong,
   hashString,
   hashValue,
+  kindOf,
   murmur,
   readAvro,
   readBigInt,
   readBytes,
+  readCustom,
   readString,
+  readTypedArray,
   readValue,
   skipBigInt,
   skipBytes,
@@ -53,8 +69,10 @@ const LIBRARY = {
   writeAvro,
   writeBigInt,
   writeBytes,
+  writeCustom,
   writeKeyNumber,
   writeString,
+  writeTypedArray,
   writeValue,
 };
 
@@ -98,6 +116,7 @@ ${mode.canonical ? hashSource(unit, type.description) : 'hash() { return 0; }'}
     {
       library: LIBRARY,
       constants: unit.constants,
+      usedBy,
       mismatch: (site: number, found: unknown, value: unknown, ...steps: unknown[]): Error => {
         const { path, expected } = unit.sites[site]!;
         return typeMismatch(usedBy, root + pathText(path, steps), expected, found, value);

@@ -6,6 +6,7 @@ import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import {
+  type CustomSerializer,
   createKeySerializer,
   createSerializer,
   decodeFromBytes,
@@ -76,6 +77,52 @@ const order = {
   status: 'PAID' as const,
 };
 const manyNames = Array.from({ length: 257 }, (_, i) => `v${i}`);
+
+interface EveryPart {
+  boolean: boolean;
+  byte: number;
+  int: number;
+  long: number;
+  double: number;
+  bigint: bigint;
+  string: string;
+  bytes: Uint8Array;
+}
+const everyPart: EveryPart = {
+  boolean: true,
+  byte: 255,
+  int: 2 ** 31 - 1,
+  long: 2 ** 40,
+  double: 1.5,
+  bigint: 5n,
+  string: 'hé',
+  bytes: Uint8Array.of(1, 2),
+};
+/** What an own serializer can write. */
+const everything: CustomSerializer<EveryPart> = {
+  name: 'everything',
+  version: 3,
+  serialize(value, out) {
+    out.writeBoolean(value.boolean);
+    out.writeByte(value.byte);
+    out.writeInt(value.int);
+    out.writeLong(value.long);
+    out.writeDouble(value.double);
+    out.writeBigInt(value.bigint);
+    out.writeString(value.string);
+    out.writeBytes(value.bytes);
+  },
+  deserialize: (input) => ({
+    boolean: input.readBoolean(),
+    byte: input.readByte(),
+    int: input.readInt(),
+    long: input.readLong(),
+    double: input.readDouble(),
+    bigint: input.readBigInt(),
+    string: input.readString(),
+    bytes: input.readBytes(),
+  }),
+};
 
 const CASES: Readonly<Record<string, GoldenCase>> = {
   void: values(Types.VOID, { undefined: undefined }),
@@ -164,6 +211,37 @@ const CASES: Readonly<Record<string, GoldenCase>> = {
       },
     },
   ),
+  set: values(Types.SET(Types.INT), { empty: new Set(), two: new Set([2, 1]) }),
+  record: values(Types.RECORD(Types.INT), {
+    empty: {},
+    two: { b: 1, a: 2 },
+    proto: Object.fromEntries([['__proto__', 3]]),
+  }),
+  literal: values(Types.LITERAL('a', 1, true, null), { string: 'a', number: 1, boolean: true, null: null }),
+  'literal-single': values(Types.ROW({ kind: Types.LITERAL('a'), n: Types.INT }), {
+    one: { kind: 'a', n: 5 },
+  }),
+  union: values(
+    Types.UNION(
+      'kind',
+      Types.ROW({ kind: Types.LITERAL('created'), id: Types.INT }),
+      Types.ROW({ kind: Types.LITERAL('paid', 'refunded'), amount: Types.DOUBLE }),
+    ),
+    { created: { kind: 'created', id: 1 }, refunded: { kind: 'refunded', amount: 1.5 } },
+  ),
+  either: values(Types.EITHER(Types.STRING, Types.INT, Types.LIST(Types.BOOLEAN)), {
+    string: 'a',
+    number: 1,
+    array: [true, false],
+  }),
+  'typed-array': values(Types.TYPED_ARRAY(Float32Array), {
+    empty: new Float32Array(),
+    two: Float32Array.of(1.5, -0),
+  }),
+  custom: values(Types.LIST(Types.CUSTOM(everything)), {
+    one: [everyPart],
+    negative: [{ ...everyPart, boolean: false, int: -1, long: -(2 ** 40), bigint: -(2n ** 70n) }],
+  }),
   'key-string': keys(Types.STRING, { ascii: 'hello', chinese: '订单', ascii24: 'a'.repeat(24) }),
   'key-int': keys(Types.INT, numbers),
   'key-double': keys(Types.DOUBLE, { pi: Math.PI, notANumber: Number.NaN }),
@@ -173,6 +251,21 @@ const CASES: Readonly<Record<string, GoldenCase>> = {
       named: { id: 1, name: 'a', n: 0 },
       unnamed: { id: 1, n: 1.5 },
     },
+  ),
+  'key-custom': keys(
+    Types.ROW({
+      id: Types.CUSTOM({ ...everything, canonical: true }),
+      of: Types.EITHER(Types.INT, Types.STRING),
+    }),
+    { string: { id: everyPart, of: 'x' }, number: { id: everyPart, of: 5 } },
+  ),
+  'key-union': keys(
+    Types.UNION(
+      'by',
+      Types.ROW({ by: Types.LITERAL('name'), name: Types.STRING }),
+      Types.ROW({ by: Types.LITERAL('number'), number: Types.LONG }),
+    ),
+    { name: { by: 'name', name: 'a' }, number: { by: 'number', number: -0 + 0 } },
   ),
   'key-generic': keys<unknown>(undefined, {
     string: 'hello',

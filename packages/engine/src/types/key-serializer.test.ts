@@ -228,7 +228,7 @@ describe('keys that are not allowed', () => {
     [null, /but is null/],
     [() => 1, /but is a function/],
     [Symbol('s'), /but is a symbol/],
-    [Promise.resolve(1), /instance of Promise\. Await it before/],
+    [Promise.resolve(1), /instance of Promise\. Functions answer at once/],
     [new Customer(), /instance of Customer/],
     [{ customer: [new Customer()] }, /the key\.customer\[0\] must be plain data but is instance of Customer/],
     [circle, /It contains itself/],

@@ -3,13 +3,15 @@
  * with Flink's for the Java types that correspond (hash-code.ts, emit-hash.ts say to what).
  */
 import type { ByteView } from './byte-view.ts';
+import { serializerOf } from './custom-type.ts';
 import { generateKeyCodec } from './generate-codec.ts';
 import { murmur } from './hash-code.ts';
 import { hashValue } from './hash-value.ts';
 import { readValue, skipValue } from './read-value.ts';
 import { typeOrGeneric } from './serializer.ts';
 import { writeString } from './string-codec.ts';
-import { checkTypeDescription, fixedSizeOf, invalid } from './type-description.ts';
+import { checkTypeDescription } from './type-check.ts';
+import { fixedSizeOf, formatType, invalid } from './type-description.ts';
 import type { KeySerializer, TypeDescription, TypeInformation } from './type-information.ts';
 import { mismatchError } from './type-mismatch.ts';
 import { FULL, takeRefusal } from './value-refusal.ts';
@@ -62,7 +64,21 @@ function shortcutOf(type: TypeDescription): 'string' | 'number' | 'none' {
 function checkKeyType(type: TypeDescription, at: string): void {
   switch (type.kind) {
     case 'map':
-      throw invalid(at, 'a MAP cannot be (part of) a key: describe a LIST of pairs in a fixed order');
+    case 'record':
+    case 'set':
+      throw invalid(
+        at,
+        `a ${type.kind.toUpperCase()} cannot be (part of) a key: describe a LIST of what it holds in a fixed order`,
+      );
+    case 'typed-array':
+      throw invalid(at, 'a TYPED_ARRAY cannot be (part of) a key: describe a LIST of its numbers, or BYTES');
+    case 'custom':
+      return checkCustomKey(type, at);
+    case 'union':
+    case 'either':
+      return type.types.forEach((each) => {
+        checkKeyType(each, at);
+      });
     case 'avro':
       throw invalid(
         at,
@@ -84,6 +100,15 @@ function checkKeyType(type: TypeDescription, at: string): void {
     default:
       return;
   }
+}
+
+function checkCustomKey(type: TypeDescription, at: string): void {
+  const serializer = serializerOf(type);
+  if (serializer === undefined || serializer.canonical === true) return;
+  throw invalid(
+    at,
+    `${formatType(type)} cannot be (part of) a key: keys are compared by their bytes. If equal values are always written as equal bytes, say so by canonical: true`,
+  );
 }
 
 function undescribedKeySerializer<K>(usedBy: string): KeySerializer<K> {

@@ -93,7 +93,7 @@ function readFields(view: ByteView, p: number, object: Record<string, unknown>):
 }
 
 /** Assigning to __proto__ would change the prototype. */
-function defineField(object: object, name: string, value: unknown): void {
+export function defineField(object: object, name: string, value: unknown): void {
   Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
 }
 

@@ -4,21 +4,29 @@
  *
  *     fields of a pojo     by name: added ones get their default, removed ones are dropped, order does not matter
  *     values of an enum    by name: added and moved freely; a removed one fails for the entries that hold it
- *     T -> OPTIONAL(T), T -> NULLABLE(T)                 allowed
- *     names of pojos and enums                           must be equal, unless one of the two has none
- *     keys of a map                                      must be the same, or enums of which no key is lost
- *     schemas of Avro                                    Avro's rules of resolution
- *     anything else that differs                         refused
+ *     values of a literal  the same; an enum and a literal are read as each other
+ *     types of a union     by the values of its field; of an EITHER by their kind: added and moved freely; a removed one
+ *                          fails for the entries that hold it
+ *     own serializers      by name; what the serializer says about the saved version
+ *     T -> OPTIONAL(T), T -> NULLABLE(T), T -> EITHER(..., T)    allowed
+ *     names of pojos and enums                                   must be equal, unless one of the two has none
+ *     keys of a map                                              must be the same, or enums of which no key is lost
+ *     schemas of Avro                                            Avro's rules of resolution
+ *     anything else that differs                                 refused
  *
  * A default is what `defaultValueOf` says.
  */
 import { MillraceError } from '../base/index.ts';
-import { avroDefaultOf, resolveAvro } from './avro-evolution.ts';
+import { resolveAvro } from './avro-evolution.ts';
 import { avroSchemaOf } from './avro-schema.ts';
+import { resolveCustom } from './custom-evolution.ts';
+import { defaultValueOf, whyNoDefault } from './default-value.ts';
+import { kindsOf } from './js-kind.ts';
 import type { Convert, SchemaResolution } from './schema-resolution.ts';
 import { formatType } from './type-description.ts';
 import type { TypeDescription } from './type-information.ts';
 import { fieldPath } from './type-mismatch.ts';
+import { type Branching, branchesByTag, tagOf } from './union-branches.ts';
 
 type Of<K extends TypeDescription['kind']> = Extract<TypeDescription, { readonly kind: K }>;
 
@@ -30,53 +38,17 @@ export function resolveSchema(saved: TypeDescription, current: TypeDescription):
   return resolve(saved, current, 'value');
 }
 
-/**
- * What a field that saved state does not have gets: '' for STRING, 0 for numbers, false, 0n, the epoch for DATE, empty
- * BYTES, LIST and MAP, undefined for OPTIONAL, GENERIC and VOID, null for NULLABLE, the first value of an ENUM; a TUPLE,
- * ROW or POJO of the defaults of its parts; of AVRO what avroDefaultOf says. A new value each time.
- */
-export function defaultValueOf(type: TypeDescription): unknown {
-  switch (type.kind) {
-    case 'string':
-      return '';
-    case 'long':
-    case 'int':
-    case 'double':
-      return 0;
-    case 'boolean':
-      return false;
-    case 'bigint':
-      return 0n;
-    case 'bytes':
-      return new Uint8Array(0);
-    case 'date':
-      return new Date(0);
-    case 'list':
-      return [];
-    case 'map':
-      return new Map();
-    case 'tuple':
-      return type.elements.map(defaultValueOf);
-    case 'pojo':
-      return Object.fromEntries(type.fields.map((field) => [field.name, defaultValueOf(field.type)]));
-    case 'enum':
-      return type.values[0];
-    case 'avro':
-      return avroDefaultOf(avroSchemaOf(type.schema).type);
-    case 'nullable':
-      return null;
-    case 'optional':
-    case 'generic':
-    case 'void':
-      return undefined;
-  }
-}
-
 function resolve(saved: TypeDescription, current: TypeDescription, path: string): SchemaResolution {
   if (saved.kind === current.kind) return resolveKind(saved, current, path);
+  if (isListed(saved) && isListed(current)) return resolveListed(saved, current, path);
   if (current.kind === 'optional' || current.kind === 'nullable') {
     // What was always there may now be absent as well.
     const inner = resolve(saved, current.value, path);
+    return inner.result === 'same' ? { result: 'migrate', convert: keep } : inner;
+  }
+  const branch = current.kind === 'either' ? branchLike(saved, current) : undefined;
+  if (branch !== undefined) {
+    const inner = resolve(saved, branch, path);
     return inner.result === 'same' ? { result: 'migrate', convert: keep } : inner;
   }
   const reason =
@@ -91,9 +63,30 @@ function resolveKind(saved: TypeDescription, current: TypeDescription, path: str
     case 'pojo':
       return resolvePojo(saved, current as typeof saved, path);
     case 'enum':
-      return resolveEnum(saved, current as typeof saved, path);
+    case 'literal':
+      return resolveListed(saved, current as typeof saved, path);
     case 'list':
       return resolveList(saved, current as typeof saved, path);
+    case 'set': {
+      const element = resolve(saved.element, (current as typeof saved).element, `${path}[]`);
+      return mapped(
+        element,
+        (convert) => (old) => new Set(Array.from(old as ReadonlySet<unknown>, (each) => convert(each))),
+      );
+    }
+    case 'record': {
+      const value = resolve(saved.value, (current as typeof saved).value, `the values of ${path}`);
+      return mapped(value, convertRecord);
+    }
+    case 'union':
+    case 'either':
+      return resolveBranches(saved, current as typeof saved, path);
+    case 'custom':
+      return resolveCustom(saved, current as typeof saved, path);
+    case 'typed-array':
+      return saved.array === (current as typeof saved).array
+        ? SAME
+        : incompatible(saved, current, path, 'the type is another one');
     case 'map':
       return resolveMap(saved, current as typeof saved, path);
     case 'tuple':
@@ -144,7 +137,11 @@ function resolvePojo(saved: Of<'pojo'>, current: Of<'pojo'>, path: string): Sche
   for (const [i, field] of current.fields.entries()) {
     const savedType = savedTypes.get(field.name);
     if (saved.fields[i]?.name !== field.name) isSame = false;
-    if (savedType === undefined) continue;
+    if (savedType === undefined) {
+      const why = whyNoDefault(field.type);
+      if (why !== undefined) return incompatible(saved, current, path + fieldPath(field.name), why);
+      continue;
+    }
     const part = resolve(savedType, field.type, path + fieldPath(field.name));
     if (part.result === 'incompatible') return part;
     if (part.result === 'migrate') isSame = false;
@@ -168,29 +165,89 @@ function convertPojo(current: Of<'pojo'>, converts: ReadonlyMap<string, Convert>
   };
 }
 
-function resolveEnum(saved: Of<'enum'>, current: Of<'enum'>, path: string): SchemaResolution {
-  if (isRenamed(saved.name, current.name)) {
+type Listed = Of<'enum' | 'literal'>;
+
+function isListed(type: TypeDescription): type is Listed {
+  return type.kind === 'enum' || type.kind === 'literal';
+}
+
+function resolveListed(saved: Listed, current: Listed, path: string): SchemaResolution {
+  const savedName = nameOf(saved);
+  const currentName = nameOf(current);
+  if (isRenamed(savedName, currentName)) {
     return incompatible(saved, current, path, 'the enum has another name; give it its old name back');
   }
   if (
+    saved.kind === current.kind &&
     saved.values.length === current.values.length &&
     saved.values.every((value, i) => value === current.values[i])
   ) {
     return SAME;
   }
   const values = new Set<unknown>(current.values);
-  const named = current.name === '' ? 'the enum' : `the enum ${current.name}`;
+  const named = `the ${current.kind}${currentName === '' ? '' : ` ${currentName}`}`;
+  return {
+    result: 'migrate',
+    convert: (old) =>
+      values.has(old) ? old : refuseRemoved(path, old, `${named} has no such value`, currentName),
+  };
+}
+
+function nameOf(type: Listed): string {
+  return type.kind === 'enum' ? type.name : '';
+}
+
+function refuseRemoved(path: string, old: unknown, why: string, name: string): never {
+  throw new MillraceError(
+    'STATE_ENUM_VALUE_REMOVED',
+    `${path} is '${String(old)}' in saved state, but ${why} any more. Add it again, or change these entries before it is removed.`,
+    { details: { path, value: String(old), enum: name } },
+  );
+}
+
+/** The type of an EITHER that values of `saved` would have. */
+function branchLike(saved: TypeDescription, current: Of<'either'>): TypeDescription | undefined {
+  const kinds = kindsOf(saved) ?? [];
+  const branches = branchesByTag(current);
+  const found = new Set(kinds.map((kind) => branches.get(kind)));
+  const [only] = found;
+  return found.size === 1 && only !== undefined ? current.types[only] : undefined;
+}
+
+function resolveBranches(saved: Branching, current: typeof saved, path: string): SchemaResolution {
+  if (saved.kind === 'union' && saved.field !== (current as typeof saved).field) {
+    return incompatible(saved, current, path, 'the types are told apart by another field');
+  }
+  const currentBranches = branchesByTag(current);
+  const converts = new Map<unknown, Convert>();
+  let isSame = saved.types.length === current.types.length;
+  for (const [tag, i] of branchesByTag(saved)) {
+    const branch = currentBranches.get(tag);
+    if (branch !== i) isSame = false;
+    if (branch === undefined) continue;
+    const part = resolve(saved.types[i]!, current.types[branch]!, path);
+    if (part.result === 'incompatible') return part;
+    if (part.result === 'migrate') isSame = false;
+    converts.set(tag, part.result === 'migrate' ? part.convert : keep);
+  }
+  if (isSame) return SAME;
   return {
     result: 'migrate',
     convert(old) {
-      if (values.has(old)) return old;
-      throw new MillraceError(
-        'STATE_ENUM_VALUE_REMOVED',
-        `${path} is '${String(old)}' in saved state, but ${named} has no such value any more. Add it again, or change these entries before it is removed.`,
-        { details: { path, value: String(old), enum: current.name } },
-      );
+      const tag = tagOf(saved, old);
+      const convert = converts.get(tag);
+      if (convert !== undefined) return convert(old);
+      const at = saved.kind === 'union' ? path + fieldPath(saved.field) : path;
+      return refuseRemoved(at, tag, `no type of ${formatType(current)} has it`, '');
     },
   };
+}
+
+function convertRecord(convert: Convert): Convert {
+  return (old) =>
+    Object.fromEntries(
+      Object.entries(old as Readonly<Record<string, unknown>>).map(([name, value]) => [name, convert(value)]),
+    );
 }
 
 function resolveList(saved: Of<'list'>, current: Of<'list'>, path: string): SchemaResolution {
@@ -201,7 +258,7 @@ function resolveList(saved: Of<'list'>, current: Of<'list'>, path: string): Sche
 function resolveMap(saved: Of<'map'>, current: Of<'map'>, path: string): SchemaResolution {
   const key = resolve(saved.key, current.key, `the keys of ${path}`);
   if (key.result === 'incompatible') return key;
-  if (key.result === 'migrate' && saved.key.kind !== 'enum') {
+  if (key.result === 'migrate' && !isListed(saved.key)) {
     return incompatible(saved.key, current.key, `the keys of ${path}`, 'the type of keys may not change');
   }
   const value = resolve(saved.value, current.value, `the values of ${path}`);

@@ -9,7 +9,8 @@ export type SchemaResolution =
   | { readonly result: 'same' }
   /**
    * Read by a serializer of the saved type (without classes), convert, write by one of the current type. `convert`
-   * throws STATE_ENUM_VALUE_REMOVED for a value that holds what its enum has no longer.
+   * throws STATE_ENUM_VALUE_REMOVED for a value that holds what its enum or union has no longer, and SERIALIZER_FAILED
+   * where the user's own serializer cannot read what its older version wrote.
    */
   | { readonly result: 'migrate'; readonly convert: Convert }
   /** `path` is where in the value; saved and current are the types there, as messages write them. */

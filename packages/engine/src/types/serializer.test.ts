@@ -48,7 +48,7 @@ describe('a value that is not of its type', () => {
   it('is found wherever it is', () => {
     const cases: readonly [unknown, RegExp][] = [
       [undefined, /order must be POJO\(Order\) but is undefined/],
-      [Promise.resolve(), /is a Promise\. Await it before/],
+      [Promise.resolve(), /is a Promise\. Functions answer at once/],
       [
         { items: [] },
         /order\.id must be STRING but is undefined\. Set it, or describe it as Types\.OPTIONAL\(STRING\)/,
@@ -148,13 +148,10 @@ describe('instances of a class', () => {
       return `${this.id}: ${this.#cents}`;
     }
   }
-  const type = Types.POJO(Account, {
-    id: Types.STRING,
-    cents: Types.LONG,
-    note: Types.OPTIONAL(Types.STRING),
-  });
+  const fields = { id: Types.STRING, cents: Types.LONG, note: Types.OPTIONAL(Types.STRING) };
+  const type = Types.POJO(Account, fields, { transient: ['opened'] });
 
-  it('come back as instances, with accessors, private fields and what is not described as the constructor made it', () => {
+  it('come back as instances, with accessors, private fields and what is transient as the constructor made it', () => {
     const account = new Account();
     account.id = 'a';
     account.cents = 5;

@@ -2,7 +2,8 @@
 import { MillraceError } from '../base/index.ts';
 import { ByteView } from './byte-view.ts';
 import { generateValueCodec } from './generate-codec.ts';
-import { checkTypeDescription, fixedSizeOf } from './type-description.ts';
+import { checkTypeDescription } from './type-check.ts';
+import { fixedSizeOf } from './type-description.ts';
 import type { TypeInformation, TypeSerializer } from './type-information.ts';
 
 const GENERIC: TypeInformation<never> = Object.freeze({

@@ -1,112 +1,18 @@
 /**
- * Descriptions of types as plain data: checking what comes from outside, naming a type in a message, its size on the
- * wire. Used by everything in this folder and by whoever reads a description from a manifest or a plan.
+ * Descriptions of types as plain data: naming a type in a message, its size on the wire. Used by everything in this
+ * folder and by whoever reads a description from a manifest or a plan.
  */
 import { MillraceError } from '../base/index.ts';
 import { avroName, avroSchemaOf } from './avro-schema.ts';
-import type { FieldDescription, PrimitiveKind, TypeDescription } from './type-information.ts';
+import type { TypeDescription } from './type-information.ts';
+import { tagsOf } from './union-branches.ts';
 
-/** Types nested deeper than this are taken for a type that contains itself. */
-export const TYPE_DEPTH_MAX = 64;
-/** An enum's value travels as one byte, or two. */
-const ENUM_VALUES_MAX = 65_536;
-
-const PRIMITIVE_KINDS: ReadonlySet<string> = new Set<PrimitiveKind>([
-  'void',
-  'string',
-  'long',
-  'int',
-  'double',
-  'boolean',
-  'bytes',
-  'bigint',
-  'date',
-]);
-
-/** Bytes of an enum's index. */
-export function enumIndexBytes(values: readonly string[]): 1 | 2 {
-  return values.length <= 256 ? 1 : 2;
-}
-
-/**
- * Makes sure that `value` is a description, whoever wrote it. `at` says where it was found, for the message.
- * Throws TYPE_INVALID. Idempotent and without side effects; the nodes keep their identity.
- */
-export function checkTypeDescription(value: unknown, at: string): asserts value is TypeDescription {
-  check(value, at, 0);
-}
-
-function check(value: unknown, at: string, depth: number): void {
-  if (depth > TYPE_DEPTH_MAX) {
-    throw invalid(
-      `${at.slice(0, 60)}...`,
-      `types are nested more than ${TYPE_DEPTH_MAX} deep: a type cannot contain itself. Use Types.GENERIC() where the recursion begins`,
-    );
-  }
-  if (typeof value !== 'object' || value === null)
-    throw invalid(at, 'a type description is an object with a kind');
-  const type = value as { readonly [name: string]: unknown };
-  const kind = type.kind;
-  if (typeof kind === 'string' && PRIMITIVE_KINDS.has(kind)) return;
-  switch (kind) {
-    case 'generic':
-      return;
-    case 'list':
-      return check(type.element, `${at}[]`, depth + 1);
-    case 'map':
-      check(type.key, `the keys of ${at}`, depth + 1);
-      return check(type.value, `the values of ${at}`, depth + 1);
-    case 'tuple':
-      if (!Array.isArray(type.elements)) throw invalid(at, 'a tuple has a list of elements');
-      type.elements.forEach((element: unknown, i) => check(element, `${at}[${i}]`, depth + 1));
-      return;
-    case 'pojo':
-      return checkPojo(type, at, depth);
-    case 'optional':
-    case 'nullable':
-      return check(type.value, at, depth + 1);
-    case 'enum':
-      return checkEnum(type, at);
-    case 'avro':
-      return checkAvro(type.schema, at);
-    default:
-      throw invalid(at, `there is no kind of type '${String(kind)}'`);
-  }
-}
-
-function checkPojo(type: { readonly [name: string]: unknown }, at: string, depth: number): void {
-  if (typeof type.name !== 'string') throw invalid(at, 'the name of a pojo is a string');
-  if (!Array.isArray(type.fields)) throw invalid(at, 'a pojo has a list of fields');
-  const names = new Set<string>();
-  for (const field of type.fields as readonly Partial<FieldDescription>[]) {
-    const name = field?.name;
-    if (typeof name !== 'string' || name === '') throw invalid(at, 'a field of a pojo has a name');
-    // Assigning to it would change the prototype instead of a field.
-    if (name === '__proto__') throw invalid(at, 'a field cannot be named __proto__');
-    if (names.has(name)) throw invalid(at, `the field '${name}' is there twice`);
-    names.add(name);
-    check(field.type, `${at}.${name}`, depth + 1);
-  }
-}
-
-function checkEnum(type: { readonly [name: string]: unknown }, at: string): void {
-  if (typeof type.name !== 'string') throw invalid(at, 'the name of an enum is a string');
-  const values: unknown = type.values;
-  if (!Array.isArray(values) || values.length === 0 || !values.every((each) => typeof each === 'string')) {
-    throw invalid(at, 'an enum has at least one value, and its values are strings');
-  }
-  if (values.length > ENUM_VALUES_MAX) throw invalid(at, `an enum has at most ${ENUM_VALUES_MAX} values`);
-  const twice = values.find((each, i) => values.indexOf(each) !== i);
-  if (twice !== undefined) throw invalid(at, `the value '${String(twice)}' is there twice`);
-}
-
-function checkAvro(schema: unknown, at: string): void {
-  if (typeof schema !== 'string') throw invalid(at, 'the schema of an avro type is JSON text');
-  try {
-    avroSchemaOf(schema);
-  } catch (error) {
-    throw invalid(at, `the Avro schema is not allowed: ${(error as Error).message}`, error);
-  }
+/** Bytes of the position of a value that an enum or a literal lists; a literal of one value takes none. */
+export function listedIndexBytes(
+  type: Extract<TypeDescription, { readonly kind: 'enum' | 'literal' }>,
+): number {
+  if (type.kind === 'literal' && type.values.length === 1) return 0;
+  return type.values.length <= 256 ? 1 : 2;
 }
 
 /** TYPE_INVALID, saying where and why. */
@@ -128,7 +34,8 @@ export function fixedSizeOf(type: TypeDescription): number | undefined {
     case 'date':
       return 8;
     case 'enum':
-      return enumIndexBytes(type.values);
+    case 'literal':
+      return listedIndexBytes(type);
     case 'tuple':
       return sumOfSizes(type.elements);
     case 'pojo':
@@ -138,9 +45,15 @@ export function fixedSizeOf(type: TypeDescription): number | undefined {
     case 'bigint':
     case 'generic':
     case 'avro':
+    case 'custom':
+    case 'either':
     case 'list':
     case 'map':
     case 'optional':
+    case 'record':
+    case 'set':
+    case 'typed-array':
+    case 'union':
     case 'nullable':
       return undefined;
   }
@@ -177,6 +90,20 @@ export function formatType(type: TypeDescription): string {
       return `ENUM(${type.name === '' ? elided(type.values) : `${type.name}: ${elided(type.values)}`})`;
     case 'avro':
       return `AVRO(${avroName(avroSchemaOf(type.schema).type)})`;
+    case 'set':
+      return `SET(${formatType(type.element)})`;
+    case 'record':
+      return `RECORD(${formatType(type.value)})`;
+    case 'literal':
+      return `LITERAL(${elided(type.values.map((value) => JSON.stringify(value)))})`;
+    case 'union':
+      return `UNION(${type.field}: ${elided(type.types.flatMap((each) => tagsOf(type, each)).map(String))})`;
+    case 'either':
+      return `EITHER(${type.types.map(formatType).join(', ')})`;
+    case 'typed-array':
+      return `TYPED_ARRAY(${type.array})`;
+    case 'custom':
+      return `CUSTOM(${type.name}, version ${type.version})`;
     default:
       return type.kind.toUpperCase();
   }

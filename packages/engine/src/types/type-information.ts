@@ -9,14 +9,29 @@ export type TypeDescription =
   | { readonly kind: PrimitiveKind }
   | { readonly kind: 'generic' }
   | { readonly kind: 'list'; readonly element: TypeDescription }
+  | { readonly kind: 'set'; readonly element: TypeDescription }
   | { readonly kind: 'map'; readonly key: TypeDescription; readonly value: TypeDescription }
+  /** A plain object whose fields have any names and one type. */
+  | { readonly kind: 'record'; readonly value: TypeDescription }
   | { readonly kind: 'tuple'; readonly elements: readonly TypeDescription[] }
   | { readonly kind: 'pojo'; readonly name: string; readonly fields: readonly FieldDescription[] }
   | { readonly kind: 'optional'; readonly value: TypeDescription }
   | { readonly kind: 'nullable'; readonly value: TypeDescription }
   | { readonly kind: 'enum'; readonly name: string; readonly values: readonly string[] }
+  | { readonly kind: 'literal'; readonly values: readonly LiteralValue[] }
+  /** Pojos that are told apart by `field`: in each of them it is a literal. */
+  | { readonly kind: 'union'; readonly field: string; readonly types: readonly TypeDescription[] }
+  /** Types that are told apart by what kind of JavaScript value theirs are. */
+  | { readonly kind: 'either'; readonly types: readonly TypeDescription[] }
+  /** `array` is the name of the class, such as Float64Array. */
+  | { readonly kind: 'typed-array'; readonly array: string }
+  /** What a serializer of the user writes. */
+  | { readonly kind: 'custom'; readonly name: string; readonly version: number }
   /** The schema as JSON text, names in full. */
   | { readonly kind: 'avro'; readonly schema: string };
+
+/** A value that a literal type may consist of. */
+export type LiteralValue = string | number | boolean | null;
 
 /** `void` is the type with the one value undefined (the namespace of state outside windows). */
 export type PrimitiveKind =
@@ -40,7 +55,10 @@ declare const VALUE: unique symbol;
 /** The type of values of type T. Made by `Types`; carries no state, may be shared by any number of jobs. */
 export interface TypeInformation<T> {
   readonly description: TypeDescription;
-  /** Makes class instances of decoded pojos; undefined for plain objects. By position of the pojo in the description. */
+  /**
+   * Makes class instances of decoded pojos; undefined for plain objects. By position of the pojo in the description. Of a
+   * custom type it says that its serializer reads it; else values are EncodedCustom, as of a description alone.
+   */
   readonly classes?: ReadonlyMap<TypeDescription, new () => object>;
   readonly [VALUE]?: T;
 }

@@ -105,7 +105,7 @@ export function typeMismatch(
 }
 
 /** What to do about a promise where a value is expected. */
-export const PROMISE_ADVICE = 'Await it before the record enters the job: functions answer at once';
+export const PROMISE_ADVICE = 'Functions answer at once: use mapAsync instead of map to wait for the result';
 
 /** The facts of a mismatch, already put into words. `advice` is a sentence without its full stop. */
 export interface MismatchFacts {
@@ -145,8 +145,13 @@ function advise(expected: TypeDescription, found: unknown): string {
     return 'Convert it by Number(...), or describe it as Types.BIGINT';
   }
   if (expected.kind === 'map' && typeof found === 'object') {
-    return 'A MAP is a JavaScript Map; for an object with fixed fields use Types.ROW';
+    return 'A MAP is a JavaScript Map; for an object use Types.ROW (fixed fields) or Types.RECORD (any fields)';
   }
-  if (expected.kind === 'enum' && typeof found === 'string') return 'Add it to the values of the enum';
+  if (expected.kind === 'record' && found instanceof Map)
+    return 'A RECORD is a plain object; for a Map use Types.MAP';
+  if (expected.kind === 'set' && Array.isArray(found))
+    return 'A SET is a JavaScript Set; for an array use Types.LIST';
+  const isListed = expected.kind === 'enum' || expected.kind === 'literal';
+  if (isListed && typeof found !== 'object') return `Add it to the values of the ${expected.kind}`;
   return 'Change the value, or the description of its type';
 }

@@ -1,6 +1,14 @@
 import { deepStrictEqual, ok, strictEqual, throws } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { checkTypeDescription, formatType, type TypeDescription, Types } from './index.ts';
+import {
+  checkTypeDescription,
+  createSerializer,
+  decodeFromBytes,
+  encodeToBytes,
+  formatType,
+  type TypeDescription,
+  Types,
+} from './index.ts';
 
 const invalidBecause = (pattern: RegExp) => ({ code: 'TYPE_INVALID', message: pattern });
 
@@ -73,7 +81,20 @@ describe('what is not a type is refused', () => {
   it('a description that contains itself', () => {
     const type: { kind: string; element?: unknown } = { kind: 'list' };
     type.element = type;
-    throws(() => checkTypeDescription(type, 'state x'), invalidBecause(/a type cannot contain itself/));
+    throws(
+      () => checkTypeDescription(type, 'state x'),
+      invalidBecause(/^state x\[\]: this is the type of state x again: a type cannot contain itself/),
+    );
+    const node = { kind: 'pojo', name: 'Node', fields: [] as unknown[] };
+    node.fields.push({ name: 'next', type: { kind: 'optional', value: { kind: 'list', element: node } } });
+    throws(
+      () => checkTypeDescription({ kind: 'set', element: node }, 'state x'),
+      invalidBecause(/^state x\[\]\.next\[\]: this is the type of state x\[\] again/),
+    );
+    const deep = Array.from({ length: 70 }).reduce<unknown>((element) => ({ kind: 'list', element }), {
+      kind: 'int',
+    });
+    throws(() => checkTypeDescription(deep, 'state x'), invalidBecause(/nested more than 64 deep/));
   });
 
   it('enums without values, with a value twice, with other things than strings', () => {
@@ -105,8 +126,17 @@ describe('what is not a type is refused', () => {
       { kind: 'list' },
       { kind: 'tuple' },
       { kind: 'pojo' },
+      { kind: 'set' },
+      { kind: 'record' },
+      { kind: 'literal', values: [{}] },
+      { kind: 'either', types: [{ kind: 'int' }, 'string'] },
+      { kind: 'union', types: [] },
+      { kind: 'union', field: '', types: [{ kind: 'int' }, { kind: 'string' }] },
+      { kind: 'typed-array', array: 'constructor' },
+      { kind: 'custom', name: 'a' },
+      { kind: 'custom', version: 1 },
     ]) {
-      throws(() => checkTypeDescription(value, 'manifest'), invalidBecause(/^manifest/));
+      throws(() => checkTypeDescription(value, 'manifest'), invalidBecause(/^(the values of )?manifest/));
     }
     const fine: TypeDescription = { kind: 'list', element: { kind: 'string' } };
     checkTypeDescription(fine, 'manifest');
@@ -139,7 +169,7 @@ describe('a class that cannot be described is refused, naming class and field', 
       close(): void {}
     }
     throws(
-      () => Types.POJO(Account, { sum: Types.INT }),
+      () => Types.POJO(Account, { sum: Types.INT, secret: Types.INT }),
       invalidBecause(/Account\)\.sum: .*getter but no setter/),
     );
     throws(
@@ -151,6 +181,50 @@ describe('a class that cannot be described is refused, naming class and field', 
       () => Types.POJO(Account, { close: Types.GENERIC() }),
       invalidBecause(/Account\)\.close: .*method/),
     );
+  });
+
+  it('one with a field whose type is not described, its own or of a base class', () => {
+    class Base {
+      #cents = 0;
+      id = '';
+      get cents(): number {
+        return this.#cents;
+      }
+      set cents(value: number) {
+        this.#cents = value;
+      }
+      get euros(): number {
+        return this.#cents / 100;
+      }
+    }
+    class Account extends Base {
+      private readonly cache = new Map<string, number>();
+      listener = (): number => this.cache.size;
+    }
+    const described = (fields: object, transient: readonly string[] = []) =>
+      Types.POJO(Account, fields as never, { transient });
+    throws(
+      () => described({ id: Types.STRING, cents: Types.LONG }),
+      invalidBecause(/Account\)\.cache: the type of the field is not described.*transient: \["cache"\]/),
+    );
+    throws(() => described({ cents: Types.LONG }, ['cache']), invalidBecause(/Account\)\.id: /));
+    throws(() => described({ id: Types.STRING }, ['cache']), invalidBecause(/Account\)\.cents: /));
+    throws(
+      () => described({ id: Types.STRING, '#cents': Types.LONG }, ['cache']),
+      invalidBecause(/Account\)\["#cents"\]: a private field cannot be seen .* getter and setter/),
+    );
+    throws(
+      () => described({ id: Types.STRING, cents: Types.LONG }, ['cache', 'id']),
+      invalidBecause(/Account\)\.id: the field is described and transient/),
+    );
+    const type = described({ id: Types.STRING, cents: Types.LONG }, ['cache']);
+    const account = new Account();
+    account.cents = 5;
+    const serializer = createSerializer(type, 'test');
+    const back = decodeFromBytes(serializer, encodeToBytes(serializer, account));
+    ok(back instanceof Account);
+    strictEqual(back.euros, 0.05);
+    strictEqual(back.listener(), 0);
   });
 
   it('one without a name, and one whose instances are frozen', () => {

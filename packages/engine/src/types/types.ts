@@ -11,181 +11,35 @@
  *
  * Invariants: a description is frozen, complete when it is returned, and checked: everything else may rely on it.
  */
-import { compileAvro } from './avro-schema.ts';
-import { checkPojoClass, type PojoClass } from './pojo-class.ts';
-import { checkTypeDescription, invalid } from './type-description.ts';
-import type {
-  FieldDescription,
-  Infer,
-  PrimitiveKind,
-  TypeDescription,
-  TypeInformation,
-} from './type-information.ts';
-
-/** The fields of a pojo or row, by name, in the order in which they are encoded. */
-export type FieldTypes = Readonly<Record<string, TypeInformation<unknown>>>;
-
-type OptionalNames<F extends FieldTypes> = {
-  [K in keyof F]: undefined extends Infer<F[K]> ? K : never;
-}[keyof F];
-
-/** The objects with these fields; a field that may be undefined may be missing. */
-export type ObjectOf<F extends FieldTypes> = {
-  -readonly [K in Exclude<keyof F, OptionalNames<F>>]: Infer<F[K]>;
-} & { -readonly [K in OptionalNames<F>]?: Infer<F[K]> } extends infer O
-  ? // Written out once more, so that editors show the fields rather than this.
-    { [K in keyof O]: O[K] }
-  : never;
-
-/** The tuple of the values of these types. */
-export type TupleOf<E extends readonly TypeInformation<unknown>[]> = {
-  -readonly [I in keyof E]: Infer<E[I]>;
-};
-
-type Classes = ReadonlyMap<TypeDescription, PojoClass>;
-
-function describe<T>(
-  at: string,
-  description: TypeDescription,
-  parts: readonly TypeInformation<unknown>[],
-  own?: PojoClass,
-): TypeInformation<T> {
-  checkTypeDescription(description, at);
-  const classes = new Map<TypeDescription, PojoClass>();
-  for (const part of parts) for (const [type, pojoClass] of part.classes ?? []) classes.set(type, pojoClass);
-  if (own !== undefined) classes.set(description, own);
-  return Object.freeze(classes.size === 0 ? { description } : { description, classes: classes as Classes });
-}
-
-function primitive<T>(kind: PrimitiveKind): TypeInformation<T> {
-  return Object.freeze({ description: Object.freeze({ kind }) });
-}
-
-/** The description of a part, or TYPE_INVALID where there is none: a type used before it was assigned, or a typo. */
-function descriptionOf(part: TypeInformation<unknown> | undefined, at: string): TypeDescription {
-  if (typeof part !== 'object' || part === null || typeof part.description !== 'object') {
-    throw invalid(
-      at,
-      'this is not a type of Types. A type that is used before it is described, such as one inside itself, is undefined here; use Types.GENERIC() for it',
-    );
-  }
-  return part.description;
-}
-
-const STRING = primitive<string>('string');
-const LONG = primitive<number>('long');
-const INT = primitive<number>('int');
-const DOUBLE = primitive<number>('double');
-const BOOLEAN = primitive<boolean>('boolean');
-const BYTES = primitive<Uint8Array>('bytes');
-const BIGINT = primitive<bigint>('bigint');
-const DATE = primitive<Date>('date');
-const VOID = primitive<undefined>('void');
-const UNDESCRIBED = Object.freeze({ description: Object.freeze({ kind: 'generic' as const }) });
-
-function generic<T = unknown>(): TypeInformation<T> {
-  return UNDESCRIBED;
-}
-
-function list<T>(element: TypeInformation<T>): TypeInformation<T[]> {
-  const at = 'Types.LIST';
-  const type = descriptionOf(element, at);
-  return describe(at, Object.freeze({ kind: 'list', element: type }), [element]);
-}
-
-function map<K, V>(key: TypeInformation<K>, value: TypeInformation<V>): TypeInformation<Map<K, V>> {
-  const at = 'Types.MAP';
-  const parts = { key: descriptionOf(key, `${at} key`), value: descriptionOf(value, `${at} value`) };
-  return describe(at, Object.freeze({ kind: 'map', ...parts }), [key, value]);
-}
-
-function tuple<const E extends readonly TypeInformation<unknown>[]>(
-  ...elements: E
-): TypeInformation<TupleOf<E>> {
-  const at = 'Types.TUPLE';
-  const types = elements.map((element, i) => descriptionOf(element, `${at}[${i}]`));
-  return describe(at, Object.freeze({ kind: 'tuple', elements: Object.freeze(types) }), elements);
-}
-
-function optional<T>(value: TypeInformation<T>): TypeInformation<T | undefined> {
-  const at = 'Types.OPTIONAL';
-  return describe(at, Object.freeze({ kind: 'optional', value: descriptionOf(value, at) }), [value]);
-}
-
-function nullable<T>(value: TypeInformation<T>): TypeInformation<T | null> {
-  const at = 'Types.NULLABLE';
-  return describe(at, Object.freeze({ kind: 'nullable', value: descriptionOf(value, at) }), [value]);
-}
-
-function object<T>(at: string, name: string, fields: FieldTypes, own?: PojoClass): TypeInformation<T> {
-  if (typeof fields !== 'object' || fields === null)
-    throw invalid(at, 'the fields are an object of types by name');
-  const described: FieldDescription[] = [];
-  const parts: TypeInformation<unknown>[] = [];
-  for (const [field, part] of Object.entries(fields)) {
-    described.push(Object.freeze({ name: field, type: descriptionOf(part, `${at}.${field}`) }));
-    parts.push(part);
-  }
-  return describe(at, Object.freeze({ kind: 'pojo', name, fields: Object.freeze(described) }), parts, own);
-}
-
-function row<F extends FieldTypes>(fields: F): TypeInformation<ObjectOf<F>> {
-  return object('Types.ROW', '', fields);
-}
-
-/** Methods are no fields. They are left out by name: a `toString` of the class would clash with that of the literal. */
-type Method = (...args: never[]) => unknown;
-
-function pojo<C extends object>(
-  pojoClass: PojoClass<C>,
-  fields: { readonly [K in keyof C as C[K] extends Method ? never : K]?: TypeInformation<C[K]> },
-): TypeInformation<C>;
-function pojo<F extends FieldTypes>(name: string, fields: F): TypeInformation<ObjectOf<F>>;
-function pojo(nameOrClass: string | PojoClass, fields: object): TypeInformation<object> {
-  const byName = fields as FieldTypes;
-  if (typeof nameOrClass === 'function') {
-    const info = object<object>(`Types.POJO(${nameOrClass.name})`, nameOrClass.name, byName, nameOrClass);
-    checkPojoClass(nameOrClass, Object.keys(byName));
-    return info;
-  }
-  if (typeof nameOrClass !== 'string' || nameOrClass === '') {
-    throw invalid(
-      'Types.POJO',
-      'the first argument is a name or a class; Types.ROW makes a type without a name',
-    );
-  }
-  return object(`Types.POJO(${nameOrClass})`, nameOrClass, byName);
-}
-
-function enumeration<const V extends readonly string[]>(values: V): TypeInformation<V[number]>;
-function enumeration<const V extends readonly string[]>(name: string, values: V): TypeInformation<V[number]>;
-function enumeration(
-  nameOrValues: string | readonly string[],
-  values?: readonly string[],
-): TypeInformation<string> {
-  const name = typeof nameOrValues === 'string' ? nameOrValues : '';
-  const listed = typeof nameOrValues === 'string' ? values : nameOrValues;
-  const at = `Types.ENUM${name === '' ? '' : `(${name})`}`;
-  if (!Array.isArray(listed)) throw invalid(at, 'the values are a list of strings');
-  return describe(at, Object.freeze({ kind: 'enum', name, values: Object.freeze([...listed]) }), []);
-}
-
-function avro<T = unknown>(schema: object | string): TypeInformation<T> {
-  const at = 'Types.AVRO';
-  let text: string;
-  try {
-    text = compileAvro(parsedSchema(schema)).text;
-  } catch (error) {
-    throw invalid(at, `the schema is not allowed: ${(error as Error).message}`, error);
-  }
-  return describe(at, Object.freeze({ kind: 'avro', schema: text }), []);
-}
-
-/** A schema as text is JSON, or the bare name of a type. */
-function parsedSchema(schema: object | string): unknown {
-  const isJson = typeof schema === 'string' && !/^\w+$/.test(schema.trim());
-  return isJson ? JSON.parse(schema) : typeof schema === 'string' ? schema.trim() : schema;
-}
+import { pojo } from './pojo-type.ts';
+import { jsonSchemaType, schemaType } from './schema-type.ts';
+import {
+  avro,
+  BIGINT,
+  BOOLEAN,
+  BYTES,
+  custom,
+  DATE,
+  DOUBLE,
+  either,
+  enumeration,
+  generic,
+  INT,
+  LONG,
+  list,
+  literal,
+  map,
+  nullable,
+  optional,
+  record,
+  row,
+  STRING,
+  set,
+  tuple,
+  typedArray,
+  union,
+  VOID,
+} from './type-factories.ts';
 
 /**
  * The types. What has parts is spelled in lower case (`Types.list`) or in upper case as in Flink (`Types.LIST`): the
@@ -200,6 +54,7 @@ export const Types = Object.freeze({
   INT,
   /** Any number: NaN, the infinities and -0 too. */
   DOUBLE,
+  /** True or false. */
   BOOLEAN,
   /** A Uint8Array. A Buffer comes back as a Uint8Array. */
   BYTES,
@@ -211,34 +66,92 @@ export const Types = Object.freeze({
   VOID,
   /** Anything that the general codec takes: it works, is slower, and cannot evolve by schema. */
   generic,
+  /** The same as `generic`. */
   GENERIC: generic,
   /** An array. */
   list,
+  /** The same as `list`. */
   LIST: list,
   /** A JavaScript Map; the order of its entries survives. */
   map,
+  /** The same as `map`. */
   MAP: map,
+  /** A JavaScript Set; the order of its elements survives. */
+  set,
+  /** The same as `set`. */
+  SET: set,
+  /** A plain object with any names as fields, all of one type: Record<string, T>. */
+  record,
+  /** The same as `record`. */
+  RECORD: record,
+  /** A typed array, by its class: `Types.TYPED_ARRAY(Float64Array)`. (Of a Uint8Array the type is BYTES.) */
+  typedArray,
+  /** The same as `typedArray`. */
+  TYPED_ARRAY: typedArray,
   /** An array of fixed length, each position with a type of its own. */
   tuple,
+  /** The same as `tuple`. */
   TUPLE: tuple,
   /** An object with these fields, without a name: compared by its fields when saved state is read again. */
   row,
+  /** The same as `row`. */
   ROW: row,
   /**
-   * An object with these fields and a name, or the instances of a class. Fields that are not described are dropped. A
-   * class must be constructible without arguments: an instance comes back made by `new Class()` with the described
-   * fields assigned; accessors need getter and setter.
+   * An object with these fields and a name, or the instances of a class.
+   *
+   * By name: fields of a value that are not described are dropped.
+   *
+   * A class must keep the rules of a POJO: it can be made without arguments; each described field can be assigned, or has
+   * a getter and a setter; every field is described, those of its base classes too, or listed as `transient`. A value
+   * that is read is made by `new Class()`, then the described fields are assigned. So private fields (`#x`), which nobody
+   * sees from outside, and transient ones have what the constructor gives them: describe an accessor with getter and
+   * setter to keep one. Methods, and getters without setter, are no fields.
+   *
+   *     class Account {
+   *       owner = '';
+   *       #cents = 0;
+   *       get cents(): number { return this.#cents; }
+   *       set cents(value: number) { this.#cents = value; }
+   *       cache = new Map<string, number>();
+   *     }
+   *     Types.POJO(Account, { owner: Types.STRING, cents: Types.LONG }, { transient: ['cache'] });
    */
   pojo,
+  /** The same as `pojo`. */
   POJO: pojo,
   /** One of these strings, stored by name: values may be added and moved later. */
   enum: enumeration,
+  /** The same as `enum`. */
   ENUM: enumeration,
+  /** One of these values: strings, finite numbers, booleans, null. */
+  literal,
+  /** The same as `literal`. */
+  LITERAL: literal,
+  /**
+   * An object of one of several types that a field tells apart: in each of them the field is a LITERAL or an ENUM, with
+   * values that no other has. Types may be added and moved later.
+   *
+   *     Types.UNION('kind',
+   *       Types.ROW({ kind: Types.LITERAL('created'), at: Types.DATE }),
+   *       Types.ROW({ kind: Types.LITERAL('paid'), amount: Types.DOUBLE }))
+   */
+  union,
+  /** The same as `union`. */
+  UNION: union,
+  /**
+   * A value of one of these types (Flink's Either, as TypeScript has it: A | B). They are told apart by what JavaScript
+   * sees in a value: a string, a number, an array, a Map, an object, ...; for several types of objects use UNION.
+   */
+  either,
+  /** The same as `either`. */
+  EITHER: either,
   /** The value or undefined; a field of a pojo may then be missing (and stays missing). */
   optional,
+  /** The same as `optional`. */
   OPTIONAL: optional,
   /** The value or null. */
   nullable,
+  /** The same as `nullable`. */
   NULLABLE: nullable,
   /**
    * What an Avro schema (its object, or its JSON as text) describes, written in Avro's binary encoding; saved state is
@@ -246,5 +159,41 @@ export const Types = Object.freeze({
    * Not for keys.
    */
   avro,
+  /** The same as `avro`. */
   AVRO: avro,
+  /**
+   * Values that your own code writes and reads: see CustomSerializer. They may be used everywhere, within other types
+   * too; as (part of) keys if the serializer says that it is canonical. Saved with name and version; when the version of
+   * saved state is another one, the serializer is asked whether it can be read as it is, be migrated, or not.
+   *
+   *     const Money = Types.CUSTOM<Decimal>({
+   *       name: 'money',
+   *       version: 2,
+   *       serialize: (value, out) => { out.writeBigInt(value.cents); out.writeString(value.currency); },
+   *       deserialize: (input) => new Decimal(input.readBigInt(), input.readString()),
+   *       compatibility: (saved) => (saved === 1 ? 'migrate' : 'incompatible'),
+   *       readOld: (input) => new Decimal(input.readBigInt(), 'EUR'),
+   *     });
+   */
+  custom,
+  /** The same as `custom`. */
+  CUSTOM: custom,
+  /**
+   * The output of a schema of Zod, Valibot, ArkType or any validator that follows the Standard Schema and can tell its
+   * shape as JSON Schema; else give that as the second argument. Values are not validated (see `validated`), they are
+   * encoded: refinements, formats and bounds do not matter, and the type is that after all transforms and defaults. What
+   * cannot be encoded exactly is refused, naming its path: recursion, intersections of other things than objects, objects
+   * with declared and other fields, the result of a transform that nothing describes.
+   */
+  schema: schemaType,
+  /** The same as `schema`. */
+  SCHEMA: schemaType,
+  /**
+   * The values that a JSON Schema describes (draft 7 or 2020-12), as for SCHEMA. An integer is a LONG, any other number a
+   * DOUBLE; the keyword `x-millrace-type` ('date', 'bigint', 'bytes', 'int', 'long', 'double', 'generic', 'undefined') says
+   * what JSON Schema cannot.
+   */
+  jsonSchema: jsonSchemaType,
+  /** The same as `jsonSchema`. */
+  JSON_SCHEMA: jsonSchemaType,
 });

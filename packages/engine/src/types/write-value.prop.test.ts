@@ -114,7 +114,7 @@ describe('what is not data is refused by TYPE_MISMATCH', () => {
   const cases: readonly [string, unknown, RegExp][] = [
     ['a function', { f: Math.max }, /value\.f must be plain data but is function max\. Leave it out/],
     ['a symbol', [Symbol('s')], /value\[0\] must be plain data but is a symbol/],
-    ['a promise', { a: Promise.resolve(1) }, /value\.a .*instance of Promise\. Await it/],
+    ['a promise', { a: Promise.resolve(1) }, /value\.a .*instance of Promise\. Functions answer at once/],
     ['an instance of a class', { m: new Money() }, /instance of Money.*Types\.POJO\(Money, \{\.\.\.\}\)/],
     ['an instance of a class that is an array', new Names('a'), /array of 1.*Types\.POJO\(Names/],
     [

@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { CrashJobSettings, JobNews } from './crash-job.ts';
+import type { CrashJobSettings, JobNews } from './crash-job-frame.ts';
 
 /** Longer than any run takes on a slow machine: what hangs is killed and reported. */
 const DEADLINE_MS = 60_000;
@@ -40,7 +40,7 @@ export function finish(end: ChildEnd): Extract<JobNews, { type: 'finished' }> | 
   return end.news.find((news) => news.type === 'finished');
 }
 
-/** Runs the crash job until it ends or is killed. */
+/** Runs a crash job until it ends or is killed. */
 export function runCrashJob(
   settings: CrashJobSettings,
   kill?: KillMoment,
@@ -49,7 +49,7 @@ export function runCrashJob(
   const { NODE_OPTIONS: _options, NODE_TEST_CONTEXT: _context, ...env } = process.env;
   const child = spawn(
     process.execPath,
-    ['--conditions=millrace-source', ...nodeOptions, join(import.meta.dirname, 'crash-job.ts')],
+    ['--conditions=millrace-source', ...nodeOptions, join(import.meta.dirname, settings.module)],
     {
       // The compiled modules are kept, so that the hundredth start does not compile them once more.
       env: { ...env, CRASH_JOB: JSON.stringify(settings), NODE_COMPILE_CACHE: COMPILE_CACHE },

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ChildEnd, finish, type KillMoment, lastStatus, runCrashJob } from './child-job.ts';
-import type { CrashJobSettings } from './crash-job.ts';
+import type { CrashJobSettings } from './crash-job-frame.ts';
 import type { CrashPoint } from './crash-point.ts';
 import {
   completeCheckpoints,
@@ -46,12 +46,18 @@ export interface RunReport {
   readonly restarts: number;
 }
 
-/** A folder with the input of the crash job, and where its results go. */
+/** The module of the job that most tests run. */
+const MODULE = 'crash-job.ts';
+
+/** A folder with the input of a crash job, and where its results go. */
 export class CrashSite {
   readonly directory: string;
+  private readonly module: string;
   private readonly paymentCount: number;
 
-  constructor() {
+  /** `module` is that of the job. */
+  constructor(module = MODULE) {
+    this.module = module;
     this.directory = mkdtempSync(join(tmpdir(), 'millrace-crash-'));
     this.paymentCount = writePayments(join(this.directory, 'payments'), ORDERS);
   }
@@ -62,6 +68,7 @@ export class CrashSite {
     runMs = RUN_MS,
   ): CrashJobSettings {
     return {
+      module: this.module,
       directory: this.directory,
       orderCount: ORDERS,
       paymentCount: this.paymentCount,
@@ -106,8 +113,9 @@ export class CrashSite {
 /** The results of a run that nobody disturbs. */
 export async function undisturbedResults(
   deployment: Deployment = { host: 'inline', parallelism: 1 },
+  module = MODULE,
 ): Promise<Results> {
-  const site = new CrashSite();
+  const site = new CrashSite(module);
   try {
     const end = await runCrashJob(site.settings(deployment, [], 0));
     assertFinished(end, 'the undisturbed run');
@@ -125,9 +133,10 @@ export async function runWithKills(
   kills: number,
   deployments: readonly Deployment[],
   expected: Results,
+  module = MODULE,
 ): Promise<RunReport> {
   const random = seededRandom(seed);
-  const site = new CrashSite();
+  const site = new CrashSite(module);
   const report = { kills: 0, killsWhileRunning: 0, restarts: 0 };
   const what = (): string => `seed ${seed} after ${report.kills} kills`;
   let lives = 0;
@@ -155,8 +164,9 @@ export async function runWithCrashPoints(
   deployment: Deployment,
   points: readonly CrashPoint[],
   expected: Results,
+  module = MODULE,
 ): Promise<RunReport> {
-  const site = new CrashSite();
+  const site = new CrashSite(module);
   try {
     const what = `${deployment.host} ${deployment.parallelism}, ${JSON.stringify(points)}`;
     const end = await runCrashJob(site.settings(deployment, points), undefined, NODE_OPTIONS);

@@ -5,6 +5,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { parquetLines } from './parquet-lines.ts';
 
 /** The lines of all finished files below `directory`, sorted. Hidden files do not count. */
 export function finishedLines(directory: string): string[] {
@@ -100,10 +102,17 @@ function isHidden(path: string): boolean {
 }
 
 function linesOf(path: string): string[] {
-  const text = readFileSync(path, 'utf8');
+  const bytes = readFileSync(path);
+  if (path.endsWith('.parquet')) return parquetLines(bytes);
+  const text = decompressed(path, bytes).toString('utf8');
   if (text === '') return [];
   if (!text.endsWith('\n')) throw new Error(`${path} does not end with a line break: it is torn`);
   return text.slice(0, -1).split('\n');
+}
+
+function decompressed(path: string, bytes: Buffer): Buffer {
+  if (path.endsWith('.zst')) return zstdDecompressSync(bytes);
+  return path.endsWith('.gz') ? gunzipSync(bytes) : bytes;
 }
 
 function countOf(lines: readonly string[]): Map<string, number> {

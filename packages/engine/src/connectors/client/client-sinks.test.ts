@@ -48,7 +48,10 @@ test('too many results between two checkpoints are an error that says what to do
 
 test('lines are printed with the number of the subtask, if there are several, and the identifier', async () => {
   const lines: string[] = [];
-  const printing = { ...platform, printLine: (line: string) => void lines.push(line) };
+  const printing = {
+    ...platform,
+    printLine: (line: string, to?: string) => void lines.push(to === 'stderr' ? `! ${line}` : line),
+  };
   const records: unknown[] = ['text', { a: 1n, m: new Map([['k', [null, undefined]]]) }];
   for (const [identifier, parallelism] of [
     [undefined, 1],
@@ -73,4 +76,10 @@ test('lines are printed with the number of the subtask, if there are several, an
     'out:1> text',
     `out:2> ${shown}`,
   ]);
+  const host = await SimulatedSinkHost.start<unknown>(new PrintSink({ stdErr: true }), {
+    platform: printing,
+    parallelism: 1,
+  });
+  await host.write(['text'], 1);
+  assert.equal(lines.at(-1), '! text');
 });

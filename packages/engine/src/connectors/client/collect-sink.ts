@@ -24,6 +24,7 @@ export interface ResultBatch<T = unknown> {
   readonly values: readonly T[];
 }
 
+/** Options of CollectSink. */
 export interface CollectSinkOptions<T> {
   /** Of the records: their committables are then encoded by it. */
   readonly type?: TypeInformation<T>;
@@ -31,6 +32,10 @@ export interface CollectSinkOptions<T> {
   readonly maxRecordsPerCheckpoint?: number;
 }
 
+/**
+ * Hands results to the program that started the job; `executeAndCollect` and `collectAsync` of a stream are built on
+ * it. Exactly-once.
+ */
 export class CollectSink<T> implements Sink<T, ResultBatch<T>, never> {
   readonly guarantee = 'exactly-once';
   readonly committableType: TypeInformation<ResultBatch<T>> | undefined;

@@ -7,6 +7,7 @@
 import { MillraceError } from '../../base/index.ts';
 import { type RowFormat, UnwritableRecord } from './row-format.ts';
 
+/** How `FileSink.forCsv` writes records. */
 export interface CsvSinkOptions {
   /** True (default): each file begins with the names of the columns. */
   readonly header?: boolean;

@@ -1,7 +1,8 @@
 /**
  * Makes finished files visible, and removes what undone work left: the committer of FileSink.
  *
- * Committing renames a pending file and syncs the directory. Again is harmless:
+ * Committing renames a pending file into the folder of its bucket, which is made when it is first needed, and syncs both
+ * directories. Again is harmless:
  *
  * | pending file | finished file | |
  * | --- | --- | --- |
@@ -10,14 +11,15 @@
  * | gone | gone | SINK_COMMIT_LOST |
  * | there or gone, wrong size | | SINK_COMMIT_LOST |
  *
- * I1  Only names that this sink gives are renamed to or deleted, in the sink's own directory.
+ * I1  Only names that this sink gives are renamed to or deleted, in and below the sink's own directory.
  * I2  What is deleted is not seen again after a power failure: the directory is synced, as after renaming.
+ * I3  After a power failure a file has at least one of its names: the new is synced before the loss of the old.
  */
-import { MillraceError } from '../../base/index.ts';
 import type { FileSystem } from '../../platform/index.ts';
 import type { Committer, SinkContext } from '../../runtime/index.ts';
-import { isFinishedName, isLeftover, parsePendingName, partFileKey } from './part-file-names.ts';
-import { type FileCommittable, writeError } from './part-file-writer.ts';
+import { commitLost, type FileCommittable } from './file-committable.ts';
+import { bucketOf, isFinishedName, isLeftover, parsePendingName, partFileKey } from './part-file-names.ts';
+import { writeError } from './part-file-output.ts';
 
 export class FileCommitter implements Committer<FileCommittable> {
   readonly #context: SinkContext;
@@ -32,9 +34,17 @@ export class FileCommitter implements Committer<FileCommittable> {
 
   async commit(committables: readonly FileCommittable[]): Promise<void> {
     if (committables.length === 0) return;
+    for (const committable of committables) this.#check(committable);
+    const buckets = new Set(committables.map(({ finishedName }) => bucketOf(finishedName)));
+    buckets.delete('');
+    for (const bucket of buckets) {
+      const path = `${this.#directory}/${bucket}`;
+      await this.#attempt(path, () => this.#files.makeDirectory(path));
+    }
     for (const committable of committables) await this.#rename(committable);
-    // Also when all were renamed before: that may have been just before the power failed.
-    await this.#attempt(this.#directory, () => this.#files.syncDirectory(this.#directory));
+    // Also when all were renamed before: that may have been just before the power failed. The buckets first (I3).
+    for (const path of [...[...buckets].map((bucket) => `${this.#directory}/${bucket}`), this.#directory])
+      await this.#attempt(path, () => this.#files.syncDirectory(path));
   }
 
   async abortLeftovers(): Promise<void> {
@@ -68,11 +78,14 @@ export class FileCommitter implements Committer<FileCommittable> {
 
   close(): void {}
 
+  #check(committable: FileCommittable): void {
+    const { pendingName, finishedName } = committable;
+    if (parsePendingName(pendingName) === undefined || !isFinishedName(finishedName))
+      throw this.#lost(committable, 'its name is not one that this sink gives');
+  }
+
   async #rename(committable: FileCommittable): Promise<void> {
     const { pendingName, finishedName, sizeBytes } = committable;
-    if (parsePendingName(pendingName) === undefined || !isFinishedName(finishedName)) {
-      throw this.#lost(committable, 'its name is not one that this sink gives');
-    }
     const pending = `${this.#directory}/${pendingName}`;
     const finished = `${this.#directory}/${finishedName}`;
     const found = await this.#attempt(pending, () => this.#files.stat(pending));
@@ -97,14 +110,7 @@ export class FileCommitter implements Committer<FileCommittable> {
     }
   }
 
-  #lost(committable: FileCommittable, found: string): MillraceError {
-    const { sinkName } = this.#context;
-    return new MillraceError(
-      'SINK_COMMIT_LOST',
-      `sink "${sinkName}": ${this.#directory}/${committable.finishedName} (${committable.sizeBytes} bytes) is part of a ` +
-        `completed checkpoint but cannot be made visible: ${found} (pending: ${committable.pendingName}). Was it moved or ` +
-        'deleted? Put it back under one of the two names and start again, or start from another checkpoint.',
-      { details: { sink: sinkName, directory: this.#directory, ...committable } },
-    );
+  #lost(committable: FileCommittable, found: string): Error {
+    return commitLost(this.#context.sinkName, this.#directory, committable, found);
   }
 }

@@ -10,70 +10,148 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { after, test } from 'node:test';
+import { zstdDecompressSync } from 'node:zlib';
+import { parquetReadObjects } from 'hyparquet/src/index.js';
 import { hasCode, silentLogger } from '../../base/index.ts';
 import type { FileSystem, Platform } from '../../platform/index.ts';
 import { createNodePlatform } from '../../platform/node/index.ts';
 import { createManualPlatform } from '../../testing/manual-platform.ts';
+import { seededRandom } from '../../testing/seeded-random.ts';
 import { SimulatedSinkHost } from '../../testing/simulated-sink-host.ts';
+import { SimulatedSourceHost } from '../../testing/simulated-source-host.ts';
 import { sinkContract } from '../../testing/sink-contract.ts';
+import { type Infer, Types } from '../../types/index.ts';
+import { FileSource } from '../file/file-source.ts';
+import type { BulkWriterFactory } from './bulk-writer.ts';
 import { FileSink } from './file-sink.ts';
+import { OutputFileConfig } from './output-file-config.ts';
+import { DefaultRollingPolicy, OnCheckpointRollingPolicy } from './rolling-policy.ts';
 
 const platform = createNodePlatform({ logger: silentLogger });
 const root = mkdtempSync(join(tmpdir(), 'file-sink-'));
 after(() => rmSync(root, { recursive: true }));
 
-interface Order {
-  readonly id: number;
-  readonly note: string;
-}
+const orderType = Types.ROW({ id: Types.LONG, note: Types.STRING });
+type Order = Infer<typeof orderType>;
 
 const input: Order[] = Array.from({ length: 90 }, (_, i) => ({ id: i, note: `"ä", ${i}` }));
 let directories = 0;
 const freshPath = (): string => join(root, String(directories++));
-const names = (path: string): string[] => (existsSync(path) ? readdirSync(path).sort() : []);
+/** Paths below a directory. */
+const names = (path: string): string[] =>
+  existsSync(path)
+    ? readdirSync(path, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => relative(path, join(entry.parentPath, entry.name)))
+        .sort()
+    : [];
+const finished = (path: string): string[] => names(path).filter((name) => basename(name).startsWith('part-'));
 const visibleText = (path: string): string =>
-  names(path)
-    .filter((name) => name.startsWith('part-'))
+  finished(path)
     .map((name) => readFileSync(join(path, name), 'utf8'))
     .join('');
 
-function fileTarget<T>(create: (path: string) => FileSink<T>, parse: (text: string) => unknown[]) {
+function fileTarget<T>(
+  create: (path: string) => FileSink<T>,
+  read: (path: string) => unknown[] | Promise<unknown[]>,
+) {
   const path = freshPath();
   return {
     createSink: () => create(path),
-    readVisible: async () => parse(visibleText(path)),
-    openTransactions: async () => names(path).filter((name) => name.startsWith('.')).length,
+    readVisible: async () => read(path),
+    openTransactions: async () => names(path).filter((name) => basename(name).startsWith('.')).length,
   };
 }
+
+const linesOf = (text: string): string[] => text.split('\n').filter((line) => line !== '');
+const jsonOf = (text: string): unknown[] => linesOf(text).map((line) => JSON.parse(line));
 
 sinkContract<Order>({
   name: 'JSON lines files',
   platform: () => platform,
   input,
+  seeds: 5,
   createTarget: () =>
     fileTarget(
       (path) => FileSink.forJsonLines<Order>(path),
-      (text) =>
-        text
-          .split('\n')
-          .filter((line) => line !== '')
-          .map((line) => JSON.parse(line)),
+      (path) => jsonOf(visibleText(path)),
+    ),
+});
+
+/** Files in memory: the finished ones of a directory, with their names below it. */
+const manual = createManualPlatform();
+function manualTarget<T>(
+  create: (path: string) => FileSink<T>,
+  read: (bytes: Uint8Array) => unknown[] | Promise<unknown[]>,
+) {
+  const path = `/${directories++}`;
+  const paths = (isHidden: boolean): string[] =>
+    manual.files
+      .allFiles()
+      .filter((each) => each.startsWith(`${path}/`) && basename(each).startsWith('.') === isHidden);
+  return {
+    createSink: () => create(path),
+    readVisible: async () =>
+      (await Promise.all(paths(false).map((each) => read(manual.files.peek(each)!)))).flat(),
+    openTransactions: async () => paths(true).length,
+  };
+}
+
+sinkContract<Order>({
+  name: 'CSV files with headers that roll by size',
+  platform: () => manual,
+  input,
+  visible: ({ id, note }) => `${id},"${note.replaceAll('"', '""')}"`,
+  createTarget: () =>
+    manualTarget(
+      (path) =>
+        FileSink.forCsv<Order>(path, ['id', 'note']).withRollingPolicy(
+          new OnCheckpointRollingPolicy({ maxPartSize: 60 }),
+        ),
+      (bytes) => linesOf(Buffer.from(bytes).toString()).filter((line) => line !== 'id,note'),
     ),
 });
 sinkContract<Order>({
-  name: 'CSV files with headers that roll by size',
-  platform: () => platform,
+  name: 'compressed files in buckets that go on over checkpoints',
+  platform: () => manual,
   input,
-  seeds: 10,
-  visible: ({ id, note }) => `${id},"${note.replaceAll('"', '""')}"`,
+  holdsBack: true,
   createTarget: () =>
-    fileTarget(
-      (path) => FileSink.forCsv<Order>(path, ['id', 'note']).withRollSizeBytes(60),
-      (text) => text.split('\n').filter((line) => line !== '' && line !== 'id,note'),
+    manualTarget(
+      (path) =>
+        FileSink.forJsonLines<Order>(path, { compression: 'zstd' })
+          .withBucketAssigner((order) => `third=${order.id % 3}/all`)
+          .withRollingPolicy(new DefaultRollingPolicy({ maxPartSize: 150 }))
+          .withMaxOpenBuckets(2),
+      (bytes) => jsonOf(zstdDecompressSync(bytes).toString()),
     ),
 });
+sinkContract<Order>({
+  name: 'Parquet files in buckets',
+  platform: () => manual,
+  input,
+  seeds: 10,
+  createTarget: () =>
+    manualTarget<Order>(
+      (path) =>
+        FileSink.forParquet(path, orderType, { compression: 'zstd' }).withBucketAssigner(
+          (order) => `third=${order.id % 3}`,
+        ),
+      parquetRows,
+    ),
+});
+
+/** By the library's own reader. */
+async function parquetRows(bytes: Uint8Array): Promise<Record<string, unknown>[]> {
+  const file = bytes.slice().buffer as ArrayBuffer;
+  const rows = await parquetReadObjects({
+    file,
+    compressors: { ZSTD: (input) => zstdDecompressSync(input) },
+  });
+  return rows.map((row) => ({ ...row, id: Number(row['id']) }));
+}
 
 function start<T>(sink: FileSink<T>, over: object = {}): Promise<SimulatedSinkHost<T>> {
   return SimulatedSinkHost.start<T>(sink, { platform, parallelism: 1, ...over });
@@ -83,7 +161,7 @@ test('file names tell the branch, the subtask and the checkpoint before, and end
   const path = freshPath();
   const host = await start(
     FileSink.forRowFormat(path, (n: number) => `${n}`)
-      .withPartSuffix('.log')
+      .withOutputFileConfig(OutputFileConfig.builder().withPartSuffix('.log').build())
       .build(),
   );
   await host.write([1, 2], 1);
@@ -93,7 +171,7 @@ test('file names tell the branch, the subtask and the checkpoint before, and end
   await host.checkpoint(8);
   assert.match(
     names(path).join(' '),
-    /^part-[0-9a-f]{12}-0-0-0-[0-9a-f]{8}\.log part-[0-9a-f]{12}-0-7-0-[0-9a-f]{8}\.log$/,
+    /^part-[0-9a-f]{12}-0-0-0-[0-9a-f]{8}\.log part-[0-9a-f]{12}-0-7-1-[0-9a-f]{8}\.log$/,
   );
   assert.equal(visibleText(path), '1\n2\n');
   await host.close();
@@ -249,15 +327,14 @@ test('a writer that is closed while a checkpoint waits for its files closes them
   const manual = createManualPlatform();
   const context = { logger: silentLogger, sinkName: 's', sinkUid: 's', jobId: 'j', lineageId: 'l' };
   const rest = { subtaskIndex: 0, parallelism: 1, attemptNumber: 0, restoredCheckpointId: undefined };
-  const writer = await FileSink.forJsonLines<string>('/out').createWriter({
-    ...{ ...context, ...rest, platform: manual, checkpointingEnabled: true },
-    deliver() {},
-    fail() {},
-  });
+  const writer = await FileSink.forJsonLines<string>('/out').createWriter(
+    { ...context, ...rest, platform: manual, checkpointingEnabled: true, deliver() {}, fail() {} },
+    [],
+  );
   writer.write('x'.repeat(600_000), 0);
   await manual.settle();
   writer.write('y'.repeat(600_000), 0);
-  const prepared = assert.rejects(async () => writer.prepareCommit(1), { code: 'SINK_WRITE_FAILED' });
+  const prepared = assert.rejects(async () => writer.prepareCommit(1, false), { code: 'SINK_WRITE_FAILED' });
   await writer.close();
   await prepared;
   const count = (operation: string) =>
@@ -272,13 +349,10 @@ test('more than a few megabytes that are not written make the writer busy', asyn
   const sink = FileSink.forRowFormat(path, (text: string) => text);
   const context = { platform, logger: silentLogger, sinkName: 's', sinkUid: 's', jobId: 'j', lineageId: 'l' };
   const rest = { subtaskIndex: 0, parallelism: 1, attemptNumber: 0, restoredCheckpointId: undefined };
-  const writer = await sink.createWriter({
-    ...context,
-    ...rest,
-    checkpointingEnabled: true,
-    deliver() {},
-    fail() {},
-  });
+  const writer = await sink.createWriter(
+    { ...context, ...rest, checkpointingEnabled: true, deliver() {}, fail() {} },
+    [],
+  );
   const line = 'ü'.repeat(50_000);
   let lines = 0;
   while (writer.busy?.() === undefined) {
@@ -288,17 +362,90 @@ test('more than a few megabytes that are not written make the writer busy', asyn
   assert.ok(lines < 60, `${lines} lines`);
   await writer.busy?.();
   assert.equal(writer.busy?.(), undefined);
-  const [committable] = await writer.prepareCommit(1);
+  const [committable] = await writer.prepareCommit(1, false);
   assert.equal(committable?.sizeBytes, lines * 100_001);
   assert.equal(readFileSync(join(path, committable!.pendingName), 'utf8'), `${line}\n`.repeat(lines));
   await writer.close();
 });
 
+test('files have the prefix and the suffix that were asked for, and else those of format and compression', async () => {
+  const last = async (sink: FileSink<number>): Promise<string> => {
+    const host = await start(sink);
+    await host.write([1], 1);
+    await host.finish(1);
+    await host.close();
+    return names(path).find((name) => !seen.has(name) && seen.add(name))!;
+  };
+  const path = freshPath();
+  const seen = new Set<string>();
+  const json = FileSink.forJsonLines<number>(path, { compression: 'gzip' });
+  assert.match(await last(json), /^part-[0-9a-f-]+\.jsonl\.gz$/);
+  assert.match(
+    await last(json.withOutputFileConfig(new OutputFileConfig('orders'))),
+    /^orders-.*\.jsonl\.gz$/,
+  );
+  const config = OutputFileConfig.builder().withPartPrefix('a-b').withPartSuffix('').build();
+  assert.match(await last(json.withOutputFileConfig(config)), /^a-b-[0-9a-f-]+$/);
+});
+
+for (const compression of ['gzip', 'zstd'] as const) {
+  test(`lines compressed with ${compression} are read back by our own source, small and large`, async () => {
+    const path = freshPath();
+    const texts = Array.from({ length: 300 }, (_, i) => `${i} `.repeat(i * 20).trimEnd());
+    const host = await start(FileSink.forRowFormat<string>(path, (text) => text, { compression }));
+    await host.write(texts, texts.length);
+    await host.finish(1);
+    await host.close();
+    const source = FileSource.forTextLines(path);
+    const reading = await SimulatedSourceHost.start<string>(source, platform, seededRandom(1), 1);
+    while (!reading.ended) await reading.step(1000);
+    await reading.close();
+    assert.deepEqual(reading.emitted, texts);
+  });
+}
+
+test('a bulk format of the user is loaded once a subtask, and its files end with the checkpoint', async () => {
+  const log: string[] = [];
+  const factory: BulkWriterFactory<number> = {
+    async open() {
+      log.push('open');
+    },
+    create(out) {
+      assert.deepEqual(log[0], 'open');
+      const kept: number[] = [];
+      return {
+        get bufferedBytes() {
+          return kept.length * 8;
+        },
+        addElement: (value) => void kept.push(value),
+        finish: () => out.write(Buffer.from(`[${kept.join()}]`)),
+      };
+    },
+  };
+  const path = freshPath();
+  const sink = FileSink.forBulkFormat(path, factory, { suffix: '.list' }).withRollingPolicy(
+    new OnCheckpointRollingPolicy({ maxPartSize: 16 }),
+  );
+  const host = await start(sink);
+  await host.write([1, 2, 3, 4, 5], 4);
+  await host.checkpoint(1);
+  await host.write([1, 2, 3, 4, 5], 5);
+  await host.finish(2);
+  await host.close();
+  assert.deepEqual(log, ['open']);
+  assert.equal(visibleText(path), '[1,2,3][4][5]');
+  assert.ok(names(path).every((name) => name.endsWith('.list')));
+});
+
 test('wrong options are refused', () => {
   const invalid = (error: unknown): boolean => hasCode(error, 'INVALID_ARGUMENT');
   assert.throws(() => FileSink.forJsonLines(''), invalid);
-  assert.throws(() => FileSink.forJsonLines('x').withPartSuffix('/../x'), invalid);
-  assert.throws(() => FileSink.forJsonLines('x').withRollSizeBytes(0), invalid);
+  assert.throws(() => new OutputFileConfig('part', '/../x'), invalid);
+  assert.throws(() => new OutputFileConfig('.part'), invalid);
+  assert.throws(() => new OnCheckpointRollingPolicy({ maxPartSize: 0 }), invalid);
+  assert.throws(() => DefaultRollingPolicy.builder().withRolloverInterval(0).build(), invalid);
+  assert.throws(() => FileSink.forJsonLines('x', { compression: 'brotli' as never }), invalid);
+  assert.throws(() => FileSink.forJsonLines('x').withMaxOpenBuckets(0), invalid);
   assert.throws(() => FileSink.forCsv<Order>('x', []), invalid);
   assert.throws(() => FileSink.forCsv<Order>('x', ['id'], { delimiter: '"' }), invalid);
 });

@@ -1,22 +1,27 @@
 /**
  * Names of the files of a file sink. Pure.
  *
- *     in progress, pending   .part-<key>-<subtask>-<epoch>-<roll>.inprogress.<token>     hidden: readers skip it
- *     finished                part-<key>-<subtask>-<epoch>-<roll>-<token><suffix>
+ *     in progress, pending   .part-<key>-<subtask>-<epoch>-<roll>.inprogress.<token>               hidden: readers skip it
+ *     finished               <bucket>/<prefix>-<key>-<subtask>-<epoch>-<roll>-<token><suffix>
+ *
+ * Pending files of all buckets lie in the sink's directory itself, so that what was left can be found without looking
+ * through the buckets, and a bucket has no folder before it has a finished file.
  *
  * `key` stands for the lineage of the job and the uid of the sink: files of other branches, jobs and sinks in the same
  * directory have another one and are never touched. `epoch` is the id of the last checkpoint before the file was begun:
- * a file belongs to the next checkpoint, so
+ * a file belongs to a later checkpoint, so
  *
- * I1  after a restore from checkpoint R, files of an epoch below R belong to R or to an earlier checkpoint and are its
- *     committables or were aborted at an earlier start; files of epoch R and above belong to work that was undone.
+ * I1  after a restore from checkpoint R, files of an epoch below R belong to R or to an earlier checkpoint: they are its
+ *     committables, or its files in progress, or were aborted at an earlier start; files of epoch R and above belong to
+ *     work that was undone.
  *
- * `roll` counts the files of one epoch; `token` is random for each writer, so no name is ever used twice.
+ * `roll` counts the files of a writer; `token` is random for each writer, so no name is ever used twice.
  */
 import type { Platform } from '../../platform/index.ts';
+import { bucketIdObjection } from './bucket-assigner.ts';
 
 const PENDING = /^\.part-([0-9a-f]{12})-(\d+)-(\d+)-(\d+)\.inprogress\.([0-9a-f]+)$/;
-const FINISHED = /^part-[0-9a-f]{12}-\d+-\d+-\d+-[0-9a-f]+[^/\\\0]*$/;
+const FINISHED = /^[^._/\\\0][^/\\\0]*-[0-9a-f]{12}-\d+-\d+-\d+-[0-9a-f]+[^/\\\0]*$/;
 const KEY_DIGITS = 12;
 
 export interface PartFileId {
@@ -38,8 +43,23 @@ export function pendingName({ key, subtaskIndex, epoch, roll, token }: PartFileI
   return `.part-${key}-${subtaskIndex}-${epoch}-${roll}.inprogress.${token}`;
 }
 
-export function finishedName({ key, subtaskIndex, epoch, roll, token }: PartFileId, suffix: string): string {
-  return `part-${key}-${subtaskIndex}-${epoch}-${roll}-${token}${suffix}`;
+/** What the name of a finished file has beside the id. */
+export interface FinishedNameParts {
+  readonly bucketId: string;
+  readonly prefix: string;
+  readonly suffix: string;
+}
+
+/** Relative to the sink's directory. */
+export function finishedName(id: PartFileId, { bucketId, prefix, suffix }: FinishedNameParts): string {
+  const { key, subtaskIndex, epoch, roll, token } = id;
+  const name = `${prefix}-${key}-${subtaskIndex}-${epoch}-${roll}-${token}${suffix}`;
+  return bucketId === '' ? name : `${bucketId}/${name}`;
+}
+
+/** The bucket of a finished file. */
+export function bucketOf(finished: string): string {
+  return finished.slice(0, Math.max(0, finished.lastIndexOf('/')));
 }
 
 /** What a name of a pending file says; undefined for any other name. */
@@ -58,7 +78,9 @@ export function parsePendingName(name: string): PartFileId | undefined {
 
 /** True for names that this sink gives to finished files: nothing else is ever renamed to. */
 export function isFinishedName(name: string): boolean {
-  return FINISHED.test(name);
+  const bucketId = bucketOf(name);
+  const file = bucketId === '' ? name : name.slice(bucketId.length + 1);
+  return bucketIdObjection(bucketId) === undefined && FINISHED.test(file);
 }
 
 /** Whether a file was left by work that is undone, as `mine` may judge it at its start (I1). */

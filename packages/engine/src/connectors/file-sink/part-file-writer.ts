@@ -1,272 +1,296 @@
 /**
- * Writes the records of one subtask to part files: the writer of FileSink.
+ * Writes the records of one subtask to part files, a file a bucket at a time: the writer of FileSink.
  *
- * Records are encoded into chunks at once; chunks are written one after the other beside the calls (`#drain`). At each
- * checkpoint the current file is closed; it is durable (content and name) before prepareCommit resolves, and hidden until
- * the committer renames it.
+ *     record ─bucket assigner→ part ─encoder→ output         a part ends: by the rolling policy, as one too many, at the end
  *
- *     write → chunk ─full→ queue ─#drain→ file        prepareCommit → queue: finish → synced → committable
+ * At a checkpoint each part either ends and is handed to the committer, or goes on; then everything so far is made durable,
+ * and the checkpoint knows how long it is: after a restore the rest is cut off (part-file-recovery.ts). All is decided
+ * here and carried out by PartFileOutput.
  *
- * I1  prepareCommit switches to a new file before it returns its promise.
- * I2  What is encoded and not written is at most UNWRITTEN_BYTES_MAX and one batch: `busy` says when to stop.
- * I3  A checkpoint without records makes no file.
- * I4  After an error nothing more is written, and every prepareCommit rejects: no checkpoint misses records.
+ * I1  prepareCommit has ended or flushed each part before it returns its promise.
+ * I2  A checkpoint without records makes no file.
+ * I3  At most `openBucketsMax` parts are open; a record for one more bucket ends the part that got none for longest.
+ * I4  Between two checkpoints at most PARTS_MAX parts end.
  */
-import { MillraceError } from '../../base/index.ts';
-import type { FileSystem, WritableFile } from '../../platform/index.ts';
+import { MIN_WATERMARK, MillraceError, NO_TIMESTAMP } from '../../base/index.ts';
+import type { FileSystem } from '../../platform/index.ts';
 import type { SinkContext, SinkWriter } from '../../runtime/index.ts';
 import { readableValue } from '../readable-value.ts';
+import {
+  type BucketAssigner,
+  type BucketAssignerContext,
+  badBucketId,
+  bucketIdObjection,
+} from './bucket-assigner.ts';
+import type { FileCommittable } from './file-committable.ts';
 import { finishedName, type PartFileId, partFileKey, pendingName } from './part-file-names.ts';
-import { type RowFormat, UnwritableRecord } from './row-format.ts';
+import { type OutputFile, PartFileOutput } from './part-file-output.ts';
+import type { PartEncoder, PartEncoderFactory, PartFormat } from './part-format.ts';
+import type { PartFileInfo, RollingPolicy } from './rolling-policy.ts';
+import { UnwritableRecord } from './row-format.ts';
 
-const CHUNK_BYTES = 256 * 1024;
-const SPARE_CHUNKS_MAX = 4;
-const UNWRITTEN_BYTES_MAX = 4 * 1024 * 1024;
 const TOKEN_BYTES = 4;
 const EXCERPT_CHARACTERS = 200;
-
-/** A file that is complete and durable, but hidden. Names are relative to the sink's directory. */
-export interface FileCommittable {
-  readonly pendingName: string;
-  readonly finishedName: string;
-  readonly sizeBytes: number;
-}
+const PARTS_MAX = 10_000;
 
 export interface PartFileSettings<T> {
   readonly files: FileSystem;
   /** Path in `files`; exists. */
   readonly directory: string;
-  readonly format: RowFormat<T>;
-  readonly rollSizeBytes: number;
+  readonly format: PartFormat<T>;
+  readonly prefix: string;
+  readonly suffix: string;
+  /** undefined: all records in the directory itself. */
+  readonly assigner: BucketAssigner<T> | undefined;
+  readonly policy: RollingPolicy<T>;
+  readonly bucketCheckIntervalMs: number;
+  readonly openBucketsMax: number;
 }
 
-interface Part {
-  readonly id: PartFileId;
-  sizeBytes: number;
-  file: WritableFile | undefined;
-}
+type PartNames = Pick<FileCommittable, 'pendingName' | 'finishedName'>;
 
-type Work =
-  | { readonly part: Part; readonly bytes: Uint8Array; readonly chunk: Buffer | undefined }
-  | { readonly finish: Part };
+class Part<T> implements PartFileInfo {
+  readonly bucketId: string;
+  readonly names: PartNames;
+  readonly file: OutputFile;
+  encoder!: PartEncoder<T>;
+  hasRecords = false;
+  writtenBytes = 0;
+  /** Of them: what a checkpoint has made durable, or will. */
+  includedBytes = 0;
+  readonly createdMs: number;
+  updatedMs: number;
+  lastUse = 0;
 
-export class PartFileWriter<T> implements SinkWriter<T, FileCommittable, never> {
-  readonly #context: SinkContext;
-  readonly #settings: PartFileSettings<T>;
-  readonly #key: string;
-  readonly #token: string;
-  readonly #queue: Work[] = [];
-  readonly #spareChunks: Buffer[] = [];
-  #chunk: Buffer = Buffer.allocUnsafe(CHUNK_BYTES);
-  #chunkBytes = 0;
-  #part: Part | undefined;
-  #closedParts: Part[] = [];
-  /** Parts whose file is open, wherever they are: also handed to prepareCommit and not finished. */
-  readonly #openParts = new Set<Part>();
-  #epoch: number;
-  #roll = 0;
-  #unwrittenBytes = 0;
-  #draining: Promise<void> | undefined;
-  #room: PromiseWithResolvers<void> | undefined;
-  #failure: { readonly error: unknown } | undefined;
-  #closed = false;
-
-  constructor(context: SinkContext, settings: PartFileSettings<T>) {
-    this.#context = context;
-    this.#settings = settings;
-    this.#key = partFileKey(context.platform, context.lineageId, context.sinkUid);
-    this.#token = context.platform.random.hex(TOKEN_BYTES);
-    this.#epoch = context.restoredCheckpointId ?? 0;
+  constructor(bucketId: string, names: PartNames, directory: string, nowMs: number) {
+    this.bucketId = bucketId;
+    this.names = names;
+    this.file = { path: `${directory}/${names.pendingName}`, handle: undefined, isKept: false };
+    this.createdMs = nowMs;
+    this.updatedMs = nowMs;
   }
 
-  /** Throws SINK_RECORD_UNSUPPORTED, or the error that writing ended with. */
-  write(value: T): void {
-    if (this.#failure !== undefined) throw this.#failure.error;
-    const text = this.#encode(value);
-    const part = this.#part ?? this.#begin();
-    this.#append(part, text);
-    if (part.sizeBytes >= this.#settings.rollSizeBytes) this.#endPart();
+  getBucketId(): string {
+    return this.bucketId;
+  }
+
+  getCreationTime(): number {
+    return this.createdMs;
+  }
+
+  getSize(): number {
+    return this.writtenBytes + this.encoder.pendingBytes;
+  }
+
+  getLastUpdateTime(): number {
+    return this.updatedMs;
+  }
+
+  committable(): FileCommittable {
+    return { ...this.names, sizeBytes: this.writtenBytes };
+  }
+}
+
+export class PartFileWriter<T> implements SinkWriter<T, FileCommittable, FileCommittable> {
+  readonly #context: SinkContext;
+  readonly #settings: PartFileSettings<T>;
+  readonly #beginFile: PartEncoderFactory<T>;
+  readonly #output: PartFileOutput;
+  readonly key: string;
+  readonly #token: string;
+  /** By bucket. */
+  readonly #parts = new Map<string, Part<T>>();
+  /** The part of the last record, if it is open. */
+  #last: Part<T> | undefined;
+  #ended: FileCommittable[] = [];
+  #inProgress: FileCommittable[] = [];
+  #epoch: number;
+  #roll = 0;
+  #uses = 0;
+  #nowMs: number;
+  #nextCheckMs: number;
+  #watermarkMs: number = MIN_WATERMARK;
+  #timestampMs: number = NO_TIMESTAMP;
+  #warned = false;
+  readonly #assignerContext: BucketAssignerContext = {
+    currentProcessingTime: () => this.#nowMs,
+    currentWatermark: () => this.#watermarkMs,
+    timestamp: () => (this.#timestampMs === NO_TIMESTAMP ? undefined : this.#timestampMs),
+  };
+
+  constructor(context: SinkContext, settings: PartFileSettings<T>, beginFile: PartEncoderFactory<T>) {
+    this.#context = context;
+    this.#settings = settings;
+    this.#beginFile = beginFile;
+    this.#output = new PartFileOutput(context, settings.files);
+    this.key = partFileKey(context.platform, context.lineageId, context.sinkUid);
+    this.#token = context.platform.random.hex(TOKEN_BYTES);
+    this.#epoch = context.restoredCheckpointId ?? 0;
+    this.#nowMs = context.platform.clock.wallMs();
+    this.#nextCheckMs = this.#nowMs + settings.bucketCheckIntervalMs;
+  }
+
+  /** Files that a restore brought back: they go to the committer with the next checkpoint. */
+  take(recovered: readonly FileCommittable[]): void {
+    this.#ended.push(...recovered);
+  }
+
+  /** Throws SINK_RECORD_UNSUPPORTED, RESULT_NOT_ALLOWED for a bucket id, or the error that writing ended with. */
+  write(record: T, timestampMs: number): void {
+    this.#output.throwFailure();
+    let part = this.#partFor(record, timestampMs);
+    if (part.hasRecords && this.#settings.policy.shouldRollOnEvent(part, record)) {
+      this.#end(part);
+      part = this.#begin(part.bucketId);
+    }
+    try {
+      part.encoder.add(record);
+    } catch (error) {
+      throw error instanceof UnwritableRecord ? this.#unsupported(record, error) : error;
+    }
+    part.hasRecords = true;
+    part.updatedMs = this.#nowMs;
+  }
+
+  writeWatermark(watermarkMs: number): void {
+    this.#watermarkMs = watermarkMs;
   }
 
   busy(): Promise<void> | undefined {
-    if (this.#unwrittenBytes <= UNWRITTEN_BYTES_MAX || this.#failure !== undefined) return undefined;
-    this.#room ??= Promise.withResolvers<void>();
-    return this.#room.promise;
+    this.#nowMs = this.#context.platform.clock.wallMs();
+    if (this.#nowMs >= this.#nextCheckMs) this.#rollByTime();
+    return this.#output.busy();
   }
 
-  async prepareCommit(checkpointId: number): Promise<readonly FileCommittable[]> {
-    if (this.#part !== undefined) this.#endPart();
-    const parts = this.#closedParts;
-    this.#closedParts = [];
+  /** Everything is synchronous but for what the output does (I1). */
+  async prepareCommit(checkpointId: number, endOfInput: boolean): Promise<readonly FileCommittable[]> {
+    this.#nowMs = this.#context.platform.clock.wallMs();
+    if (!endOfInput) this.#rollByTime();
+    const { policy, format, directory } = this.#settings;
+    const goesOn = (part: Part<T>): boolean =>
+      !endOfInput && format.isAppendable && !policy.shouldRollOnCheckpoint(part);
+    for (const part of [...this.#parts.values()]) if (!goesOn(part)) this.#end(part);
+    const ended = this.#ended;
+    this.#ended = [];
+    let isChanged = ended.length > 0;
+    for (const part of this.#parts.values()) isChanged = this.#include(part) || isChanged;
+    this.#inProgress = [...this.#parts.values()].map((part) => part.committable());
     this.#epoch = Math.max(this.#epoch, checkpointId);
-    this.#roll = 0;
-    // Until here everything was synchronous (I1).
-    while (this.#draining !== undefined) await this.#draining;
-    if (this.#failure !== undefined) throw this.#failure.error;
-    if (parts.length === 0) return [];
-    const { files, directory, format } = this.#settings;
-    // Its files are thrown away by then.
-    if (this.#closed) throw writeError(this.#context.sinkName, directory, 'the writer was closed.');
-    try {
-      await files.syncDirectory(directory);
-    } catch (error) {
-      throw writeError(this.#context.sinkName, directory, error);
-    }
-    return parts.map(({ id, sizeBytes }) => ({
-      pendingName: pendingName(id),
-      finishedName: finishedName(id, format.suffix),
-      sizeBytes,
-    }));
+    if (isChanged) await this.#output.settle(directory);
+    else this.#output.throwFailure();
+    return ended;
   }
 
-  /** What is in no committable is thrown away: nothing of it was promised to anybody. */
+  /** The files that go on over the checkpoint, as long as they are durable with it. */
+  snapshotState(): readonly FileCommittable[] {
+    return this.#inProgress;
+  }
+
+  /** What no checkpoint knows is thrown away: nothing of it was promised to anybody. */
   async close(): Promise<void> {
-    this.#closed = true;
-    this.#queue.length = 0;
-    while (this.#draining !== undefined) await this.#draining;
-    this.#room?.resolve();
-    for (const part of this.#openParts) {
-      try {
-        await part.file!.close();
-        await this.#settings.files.delete(this.#path(part));
-      } catch (error) {
-        const fields = { file: this.#path(part), reason: String(error) };
-        this.#context.logger.log(
-          'warn',
-          `sink "${this.#context.sinkName}": an unfinished file stays`,
-          fields,
-        );
-      }
+    for (const { encoder } of this.#parts.values()) encoder.abandon?.();
+    this.#parts.clear();
+    await this.#output.close();
+  }
+
+  #partFor(record: T, timestampMs: number): Part<T> {
+    const { assigner } = this.#settings;
+    const last = this.#last;
+    if (assigner === undefined) return last ?? this.#begin('');
+    this.#timestampMs = timestampMs;
+    const bucketId = assigner.getBucketId(record, this.#assignerContext);
+    if (last !== undefined && bucketId === last.bucketId) return last;
+    const part = this.#parts.get(bucketId) ?? this.#begin(this.#checked(bucketId));
+    part.lastUse = ++this.#uses;
+    this.#last = part;
+    return part;
+  }
+
+  #checked(bucketId: string): string {
+    const objection = bucketIdObjection(bucketId);
+    if (objection !== undefined) throw badBucketId(this.#context.sinkName, bucketId, objection);
+    return bucketId;
+  }
+
+  #begin(bucketId: string): Part<T> {
+    if (this.#parts.size >= this.#settings.openBucketsMax) this.#endLeastUsed();
+    const part = new Part<T>(bucketId, this.nextNames(bucketId), this.#settings.directory, this.#nowMs);
+    part.encoder = this.#beginFile({
+      write: (bytes, release) => {
+        part.writtenBytes += bytes.length;
+        this.#output.append(part.file, bytes, release);
+      },
+    });
+    part.lastUse = ++this.#uses;
+    this.#parts.set(bucketId, part);
+    this.#last = part;
+    return part;
+  }
+
+  #end(part: Part<T>): void {
+    const { sinkName } = this.#context;
+    if (this.#ended.length >= PARTS_MAX) {
+      const message =
+        `sink "${sinkName}": more than ${PARTS_MAX} files since the last checkpoint. Let the bucket assigner give fewer ` +
+        'different buckets, let files grow larger, or take checkpoints more often.';
+      throw new MillraceError('SINK_WRITE_FAILED', message, { details: { sink: sinkName } });
+    }
+    part.encoder.finish();
+    this.#output.finish(part.file);
+    this.#ended.push(part.committable());
+    this.#parts.delete(part.bucketId);
+    if (this.#last === part) this.#last = undefined;
+  }
+
+  #endLeastUsed(): void {
+    let least: Part<T> | undefined;
+    for (const part of this.#parts.values()) if (part.lastUse < (least?.lastUse ?? Infinity)) least = part;
+    this.#end(least!);
+    if (this.#warned) return;
+    this.#warned = true;
+    const { logger, sinkName } = this.#context;
+    const message = `sink "${sinkName}": records come for more buckets than may be open; files end early`;
+    logger.log('warn', message, { openBucketsMax: this.#settings.openBucketsMax });
+  }
+
+  #rollByTime(): void {
+    this.#nextCheckMs = this.#nowMs + this.#settings.bucketCheckIntervalMs;
+    const { policy } = this.#settings;
+    for (const part of [...this.#parts.values()]) {
+      if (policy.shouldRollOnProcessingTime(part, this.#nowMs)) this.#end(part);
     }
   }
 
-  #encode(value: T): string {
-    try {
-      return this.#settings.format.encode(value);
-    } catch (error) {
-      if (!(error instanceof UnwritableRecord)) throw error;
-      const record = readableValue(value).slice(0, EXCERPT_CHARACTERS);
-      throw new MillraceError(
-        'SINK_RECORD_UNSUPPORTED',
-        `sink "${this.#context.sinkName}": a record cannot be written as ${this.#settings.format.name}: ` +
-          `${error.message}. Record: ${record}`,
-        { cause: error, details: { sink: this.#context.sinkName } },
-      );
-    }
+  /** Makes `part` durable as it is now, for the checkpoint. False if nothing came since the last. */
+  #include(part: Part<T>): boolean {
+    part.encoder.flush();
+    if (part.writtenBytes === part.includedBytes) return false;
+    part.includedBytes = part.writtenBytes;
+    part.file.isKept = true;
+    this.#output.sync(part.file);
+    return true;
   }
 
-  #begin(): Part {
+  /** Of a new file of this writer. */
+  nextNames(bucketId: string): PartNames {
     const id: PartFileId = {
-      key: this.#key,
+      key: this.key,
       subtaskIndex: this.#context.subtaskIndex,
       epoch: this.#epoch,
       roll: this.#roll++,
       token: this.#token,
     };
-    const part: Part = { id, sizeBytes: 0, file: undefined };
-    this.#part = part;
-    const { header } = this.#settings.format;
-    if (header !== undefined) this.#append(part, header);
-    return part;
+    const { prefix, suffix } = this.#settings;
+    return { pendingName: pendingName(id), finishedName: finishedName(id, { bucketId, prefix, suffix }) };
   }
 
-  #append(part: Part, text: string): void {
-    // Three bytes are the most that a UTF-16 unit takes in UTF-8.
-    if (this.#chunkBytes + text.length * 3 > CHUNK_BYTES) {
-      this.#pushChunk(part);
-      if (text.length * 3 > CHUNK_BYTES) {
-        const bytes = Buffer.from(text, 'utf8');
-        part.sizeBytes += bytes.length;
-        this.#push({ part, bytes, chunk: undefined }, bytes.length);
-        return;
-      }
-    }
-    const written = this.#chunk.write(text, this.#chunkBytes, 'utf8');
-    this.#chunkBytes += written;
-    part.sizeBytes += written;
+  #unsupported(record: T, cause: UnwritableRecord): MillraceError {
+    const { sinkName } = this.#context;
+    const shown = readableValue(record).slice(0, EXCERPT_CHARACTERS);
+    return new MillraceError(
+      'SINK_RECORD_UNSUPPORTED',
+      `sink "${sinkName}": a record cannot be written as ${this.#settings.format.name}: ${cause.message}. Record: ${shown}`,
+      { cause, details: { sink: sinkName } },
+    );
   }
-
-  #pushChunk(part: Part): void {
-    if (this.#chunkBytes === 0) return;
-    const chunk = this.#chunk;
-    const bytes = chunk.subarray(0, this.#chunkBytes);
-    this.#chunk = this.#spareChunks.pop() ?? Buffer.allocUnsafe(CHUNK_BYTES);
-    this.#chunkBytes = 0;
-    this.#push({ part, bytes, chunk }, bytes.length);
-  }
-
-  #endPart(): void {
-    const part = this.#part!;
-    this.#pushChunk(part);
-    this.#push({ finish: part }, 0);
-    this.#closedParts.push(part);
-    this.#part = undefined;
-  }
-
-  #push(work: Work, bytes: number): void {
-    if (this.#failure !== undefined) return;
-    this.#queue.push(work);
-    this.#unwrittenBytes += bytes;
-    this.#draining ??= this.#drain();
-  }
-
-  /** Carries out the queue in order. Never rejects: an error fails the task and stays (I4). */
-  async #drain(): Promise<void> {
-    for (let work = this.#queue.shift(); work !== undefined; work = this.#queue.shift()) {
-      const part = 'finish' in work ? work.finish : work.part;
-      try {
-        await this.#carryOut(work);
-      } catch (cause) {
-        this.#fail(writeError(this.#context.sinkName, this.#path(part), cause));
-      }
-    }
-    this.#draining = undefined;
-  }
-
-  async #carryOut(work: Work): Promise<void> {
-    if ('finish' in work) {
-      const file = await this.#open(work.finish);
-      await file.sync();
-      await file.close();
-      work.finish.file = undefined;
-      this.#openParts.delete(work.finish);
-      return;
-    }
-    const { part, bytes, chunk } = work;
-    await (await this.#open(part)).write(bytes);
-    this.#unwrittenBytes -= bytes.length;
-    if (chunk !== undefined && this.#spareChunks.length < SPARE_CHUNKS_MAX) this.#spareChunks.push(chunk);
-    if (this.#unwrittenBytes <= UNWRITTEN_BYTES_MAX / 2) {
-      this.#room?.resolve();
-      this.#room = undefined;
-    }
-  }
-
-  async #open(part: Part): Promise<WritableFile> {
-    part.file ??= await this.#settings.files.create(this.#path(part));
-    this.#openParts.add(part);
-    return part.file;
-  }
-
-  #fail(error: unknown): void {
-    this.#failure ??= { error };
-    this.#queue.length = 0;
-    this.#room?.resolve();
-    this.#room = undefined;
-    if (!this.#closed) this.#context.fail(error);
-  }
-
-  #path(part: Part): string {
-    return `${this.#settings.directory}/${pendingName(part.id)}`;
-  }
-}
-
-/** SINK_WRITE_FAILED for whatever the file system rejected with. */
-export function writeError(sinkName: string, path: string, cause: unknown): MillraceError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  const message = `sink "${sinkName}": cannot write ${path}: ${reason} No result is lost: start again from the last checkpoint.`;
-  return new MillraceError('SINK_WRITE_FAILED', message, {
-    cause,
-    details: { sink: sinkName, path },
-  });
 }

@@ -8,6 +8,7 @@ import { type Convert, converterTo, unexpected } from './declared-value.ts';
 import type { LineFormat, ParseRecord } from './line-format.ts';
 import { excerpt, MalformedRecord } from './malformed-record.ts';
 
+/** How `FileSource.forCsv` reads lines. */
 export interface CsvFormatOptions<T> {
   /** True (default) if the first line of each file names the columns. */
   readonly header?: boolean;
@@ -193,6 +194,8 @@ function readerOf(description: TypeDescription, column: string, row: TypeInforma
     case 'bytes':
     case 'enum':
       return convert;
+    case 'literal':
+      return listedReader(description.values, column);
     case 'generic':
       return (value) => value;
     case 'long':
@@ -214,6 +217,15 @@ function readerOf(description: TypeDescription, column: string, row: TypeInforma
         `column "${column}" is declared as ${description.kind}; a CSV field holds one simple value`,
       );
   }
+}
+
+/** A column holds text: `5`, `true` and `null` stand for the values that are written so. */
+function listedReader(values: readonly unknown[], column: string): Convert {
+  const byText = new Map(values.map((value) => [String(value), value]));
+  return (text) => {
+    if (byText.has(text as string)) return byText.get(text as string);
+    throw unexpected(column, `one of ${[...byText.keys()].join(', ')}`, text);
+  };
 }
 
 function numberOf(text: string, column: string): number {

@@ -51,3 +51,37 @@ test('a value that does not fit names its field, what was expected and what was 
   assert.throws(() => convert({ items: [{}] }, ''), { message: /in "items\[0\]\.n", found nothing/ });
   assert.throws(() => convert([], ''), { message: 'expected an object, found an array of 0' });
 });
+
+test('sets, records, literals and unions are made of arrays, objects and what names their type', () => {
+  const convert = converterTo(
+    Types.ROW({
+      set: Types.SET(Types.LONG),
+      record: Types.RECORD(Types.DATE),
+      literal: Types.LITERAL(1, 'x', null),
+      event: Types.UNION(
+        'kind',
+        Types.ROW({ kind: Types.LITERAL('created'), at: Types.DATE }),
+        Types.ROW({ kind: Types.LITERAL('paid'), amount: Types.INT }),
+      ),
+    }),
+  );
+  const from = {
+    set: [1, 1n],
+    record: { a: 5 },
+    literal: 'x',
+    event: { kind: 'created', at: '2024-03-01' },
+  };
+  assert.deepEqual(convert(from, ''), {
+    set: new Set([1]),
+    record: { a: new Date(5) },
+    literal: 'x',
+    event: { kind: 'created', at: new Date('2024-03-01T00:00:00Z') },
+  });
+  assert.throws(() => convert({ ...from, literal: 2 }, ''), {
+    message: /one of 1, x, null in "literal", found 2/,
+  });
+  assert.throws(() => convert({ ...from, event: { kind: 'sent' } }, ''), {
+    message: /one of created, paid in "event\.kind"/,
+  });
+  assert.throws(() => convert({ ...from, record: [] }, ''), { message: /an object in "record"/ });
+});

@@ -15,10 +15,19 @@
  * | pojo | an object; fields that are not declared are dropped |
  * | optional | what its type accepts; null and nothing give undefined |
  * | nullable | what its type accepts; null and nothing give null |
- * | enum | one of its values |
+ * | enum, literal | one of its values |
+ * | set | an array, a Set |
+ * | record | an object |
+ * | union | an object whose field names one of its types |
+ * | either, typed array, own serializer | what is of the type already |
  * | generic | anything, as it is |
  */
-import type { FieldDescription, TypeDescription, TypeInformation } from '../../types/index.ts';
+import {
+  branchesByTag,
+  type FieldDescription,
+  type TypeDescription,
+  type TypeInformation,
+} from '../../types/index.ts';
 import { excerpt, MalformedRecord } from './malformed-record.ts';
 
 /** Converts a value; `field` says where it is, for the message. Throws MalformedRecord. */
@@ -71,7 +80,17 @@ function converterFor(description: TypeDescription, type: TypeInformation<unknow
       return () => undefined;
     case 'generic':
     case 'avro':
+    case 'either':
+    case 'typed-array':
+    case 'custom':
+      // Nothing to convert; the codec checks what is written.
       return (value) => value;
+    case 'set':
+      return toSet(converterFor(description.element, type));
+    case 'record':
+      return toRecord(converterFor(description.value, type));
+    case 'union':
+      return toUnion(description, type);
     case 'list':
       return toList(converterFor(description.element, type));
     case 'tuple':
@@ -83,7 +102,8 @@ function converterFor(description: TypeDescription, type: TypeInformation<unknow
     case 'nullable':
       return orEmpty(converterFor(description.value, type), null);
     case 'enum':
-      return toEnum(description.values);
+    case 'literal':
+      return toListed(description.values);
     case 'pojo':
       return toPojo(description.fields, type, type.classes?.get(description));
   }
@@ -178,11 +198,46 @@ function orEmpty(convert: Convert, empty: null | undefined): Convert {
   return (value, field) => (value === null || value === undefined ? empty : convert(value, field));
 }
 
-function toEnum(values: readonly string[]): Convert {
+function toListed(values: readonly unknown[]): Convert {
   const known = new Set(values);
-  const expected = `one of ${values.join(', ')}`;
-  return (value, field) =>
-    typeof value === 'string' && known.has(value) ? value : refuse(field, expected, value);
+  const expected = `one of ${values.map(String).join(', ')}`;
+  return (value, field) => (known.has(value) ? value : refuse(field, expected, value));
+}
+
+function toSet(element: Convert): Convert {
+  return (value, field) => {
+    if (!Array.isArray(value) && !(value instanceof Set)) return refuse(field, 'an array', value);
+    return new Set(Array.from(value as Iterable<unknown>, (item, i) => element(item, `${field}[${i}]`)));
+  };
+}
+
+function toRecord(item: Convert): Convert {
+  return (value, field) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      return refuse(field, 'an object', value);
+    return Object.fromEntries(
+      Object.entries(value).map(([name, each]) => [
+        name,
+        item(each, field === '' ? name : `${field}.${name}`),
+      ]),
+    );
+  };
+}
+
+function toUnion(
+  description: Extract<TypeDescription, { readonly kind: 'union' }>,
+  type: TypeInformation<unknown>,
+): Convert {
+  const converts = description.types.map((each) => converterFor(each, type));
+  const byTag = branchesByTag(description);
+  const expected = `one of ${[...byTag.keys()].map(String).join(', ')}`;
+  return (value, field) => {
+    if (typeof value !== 'object' || value === null) return refuse(field, 'an object', value);
+    const tag = (value as Record<string, unknown>)[description.field];
+    const branch = byTag.get(tag);
+    if (branch !== undefined) return converts[branch]!(value, field);
+    return refuse(field === '' ? description.field : `${field}.${description.field}`, expected, tag);
+  };
 }
 
 function toPojo(

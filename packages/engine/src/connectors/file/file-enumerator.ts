@@ -7,13 +7,20 @@
  * I2  A split leaves `pending` in the call that assigns it.
  */
 import type { EnumeratorContext, SplitEnumerator } from '../../runtime/index.ts';
-import { listFiles } from './file-listing.ts';
-import type { FileSplit, ListedFile } from './file-split.ts';
+import { type ListingOptions, listFiles } from './file-listing.ts';
+import { amountOf, type FileSplit, type ListedFile } from './file-split.ts';
+import type { WatchMemory } from './watched-files.ts';
 
 /** What the enumerator saves. */
 export interface FileEnumeratorState {
   /** Splits that no reader has, in order; undefined: the files were not listed yet. */
   readonly pending: readonly FileSplit[] | undefined;
+  /** Bytes, or rows, that readers were given. */
+  readonly assigned?: number | undefined;
+  /** Modification time of the newest file that was listed; undefined: there was none. */
+  readonly newestModifiedMs?: number | undefined;
+  /** The files known so far; only of watched directories. */
+  readonly watched?: WatchMemory | undefined;
 }
 
 /** Cuts listed files into splits. */
@@ -25,39 +32,59 @@ export type PlanSplits = (
 export class FileEnumerator implements SplitEnumerator<FileEnumeratorState> {
   readonly #context: EnumeratorContext<FileSplit>;
   readonly #paths: readonly string[];
+  readonly #listing: ListingOptions;
   readonly #plan: PlanSplits;
   #pending: FileSplit[] | undefined;
+  #assigned: number;
+  #newestModifiedMs: number | undefined;
 
   constructor(
     context: EnumeratorContext<FileSplit>,
     paths: readonly string[],
+    listing: ListingOptions,
     plan: PlanSplits,
     restored: FileEnumeratorState | undefined,
   ) {
     this.#context = context;
     this.#paths = paths;
+    this.#listing = listing;
     this.#plan = plan;
     this.#pending = restored?.pending === undefined ? undefined : [...restored.pending];
+    this.#assigned = restored?.assigned ?? 0;
+    this.#newestModifiedMs = restored?.newestModifiedMs;
   }
 
   async start(): Promise<void> {
     if (this.#pending !== undefined) return;
     const { platform, sourceName, logger } = this.#context;
-    const files = await listFiles(platform, sourceName, this.#paths);
+    const files = await listFiles(platform, sourceName, this.#paths, this.#listing);
     if (files.length === 0) logger.log('warn', `source "${sourceName}": no files`, { paths: this.#paths });
     this.#pending = await this.#plan(this.#context, files);
+    if (files.length > 0) this.#newestModifiedMs = Math.max(...files.map(({ modifiedMs }) => modifiedMs));
   }
 
   addReader(): void {}
 
   handleSplitRequest(subtaskIndex: number): void {
     const split = this.#pending?.shift();
-    if (split === undefined) this.#context.signalNoMoreSplits(subtaskIndex);
-    else this.#context.assignSplit(split, subtaskIndex);
+    if (split === undefined) {
+      this.#context.signalNoMoreSplits(subtaskIndex);
+      return;
+    }
+    this.#assigned += amountOf(split);
+    this.#context.assignSplit(split, subtaskIndex);
+  }
+
+  amountAssigned(): number {
+    return this.#assigned;
   }
 
   snapshotState(): FileEnumeratorState {
-    return { pending: this.#pending === undefined ? undefined : [...this.#pending] };
+    return {
+      pending: this.#pending === undefined ? undefined : [...this.#pending],
+      assigned: this.#assigned,
+      newestModifiedMs: this.#newestModifiedMs,
+    };
   }
 
   close(): void {}

@@ -7,7 +7,13 @@
  * I1  Each split that this reader was given and has not finished is in exactly one of `#readings` and `#queue`.
  * I2  At most two splits are open: the one being emitted, and the next once nothing of the first is left to load.
  */
-import type { PollStatus, ReaderContext, SourceOutput, SourceReader } from '../../runtime/index.ts';
+import type {
+  PollStatus,
+  ReaderContext,
+  ReaderProgress,
+  SourceOutput,
+  SourceReader,
+} from '../../runtime/index.ts';
 import type { FileSplit } from './file-split.ts';
 import type { SplitReading } from './split-reading.ts';
 
@@ -79,9 +85,11 @@ export class FileReader<T> implements SourceReader<T, FileSplit> {
     ];
   }
 
-  progress(): { done: number; total: number | undefined; unit: 'records' | 'bytes' } {
+  progress(): ReaderProgress {
     const done = this.#readings.reduce((sum, reading) => sum + reading.done, this.#done);
-    return { done, total: this.#total, unit: this.#unit };
+    const queued = this.#queue.reduce((sum, split) => sum + amountLeft(split), 0);
+    const left = this.#readings.reduce((sum, reading) => sum + reading.left, queued);
+    return { done, left, total: this.#total, unit: this.#unit };
   }
 
   close(): void {
@@ -111,7 +119,13 @@ export class FileReader<T> implements SourceReader<T, FileSplit> {
   }
 }
 
+function amountLeft(split: FileSplit): number {
+  if (split.kind === 'bytes' && split.compression !== undefined) return split.fileSizeBytes;
+  return split.kind === 'bytes' ? split.end - (split.position ?? split.start) : split.rows - split.position;
+}
+
 function inFileOrder(a: FileSplit, b: FileSplit): number {
+  if (a.sequence !== b.sequence) return (a.sequence ?? 0) - (b.sequence ?? 0);
   if (a.path !== b.path) return a.path < b.path ? -1 : 1;
   return orderInFile(a) - orderInFile(b);
 }

@@ -280,7 +280,9 @@ test('progress counts the bytes passed of all bytes', async () => {
     sourceName: 's',
     subtaskIndex: 0,
     parallelism: 1,
+    attemptNumber: 0,
     requestSplit() {},
+    sendSourceEventToCoordinator() {},
     wake: () => woken.resolve(),
     fail: (error) => woken.reject(error),
   });
@@ -298,7 +300,7 @@ test('progress counts the bytes passed of all bytes', async () => {
   await reader.start();
   await woken.promise;
   while (reader.poll({ collect() {} }, 1) !== 'more') {}
-  assert.deepEqual(reader.progress?.(), { done: 3, total: 9, unit: 'bytes' });
+  assert.deepEqual(reader.progress?.(), { done: 3, left: 3, total: 9, unit: 'bytes' });
   await reader.close();
 });
 

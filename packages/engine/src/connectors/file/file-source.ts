@@ -1,16 +1,18 @@
 /**
- * A bounded source of the records in files: lines of text, JSON lines, CSV, Parquet.
+ * A source of the records in files: lines of text, JSON lines, CSV, Parquet. Text may be compressed (gzip, zstd).
  *
  * Made by users and by the API. A path is a file or a directory (with everything below it, except names that begin with
- * `.` or `_`). Files are listed once, before the first record; what appears later is not read.
+ * `.` or `_`). Files are listed once, before the first record; what appears later is not read, unless
+ * `monitorContinuously` makes it a source that goes on looking.
  *
- * Guarantee: exactly-once, if the files do not change. A file that got shorter (Parquet: that changed its size) or that
- * disappeared before it was read to its end is an error that names it; `onMissingFile: 'skip'` goes on without it.
+ * Guarantee: exactly-once, if the files do not change. A file that got shorter (Parquet, compressed: that changed its size)
+ * or that disappeared before it was read to its end is an error that names it; `onMissingFile: 'skip'` goes on without it.
  *
  * Big files are read by several readers at once: text in byte ranges, Parquet by row group.
  */
-import { MillraceError } from '../../base/index.ts';
+import { type Duration, durationMs, MillraceError } from '../../base/index.ts';
 import type {
+  Boundedness,
   EnumeratorContext,
   ReaderContext,
   Source,
@@ -19,39 +21,86 @@ import type {
 } from '../../runtime/index.ts';
 import type { TypeInformation } from '../../types/index.ts';
 import { type CsvFormatOptions, csvLines } from './csv-format.ts';
+import { type Compression, compressionOf } from './file-bytes.ts';
 import { FileEnumerator, type FileEnumeratorState, type PlanSplits } from './file-enumerator.ts';
+import type { ListingOptions } from './file-listing.ts';
 import { FileReader, type OpenReading } from './file-reader.ts';
 import { cutByteRanges, type FileSplit, splitSizeBytes } from './file-split.ts';
 import { jsonLines, type LineFormat, TEXT_LINES } from './line-format.ts';
 import { planRowGroups } from './parquet-plan.ts';
 import { rowFields } from './parquet-rows.ts';
 import { type ParquetReadOptions, RowEmitters, RowGroupReading } from './row-group-reading.ts';
-import { TextReading, type TextReadOptions } from './text-reading.ts';
+import { DEFAULT_LINE_BYTES_MAX, TextReading, type TextReadOptions } from './text-reading.ts';
+import type { FileOrder, OnGrowth, OnReplacement } from './watched-files.ts';
+import { type TailRules, type Watch, WatchingEnumerator } from './watching-enumerator.ts';
+
+const COMPRESSIONS: readonly Compression[] = ['auto', 'none', 'gzip', 'zstd'];
 
 /** One path or several: files or directories, plain or as URI. */
 export type Paths = string | readonly string[];
 
+/** Options of sources of text files. */
 export interface TextFileOptions<T> extends TextReadOptions<T> {
   /** About how many bytes one reader takes at a time. Default: 4 to 64 MB, by the size of the files. */
   readonly splitSizeBytes?: number;
 }
 
+/** All splits of a tailed file are read by one reader: they are cut for memory's sake only. */
+const TAIL_SPLIT_BYTES = 64 * 1024 * 1024;
+
+/** Options of `FileSource.forCsv`. */
 export type CsvFileOptions<T> = TextFileOptions<T> & CsvFormatOptions<T>;
+/** Options of `FileSource.forParquet`. */
 export type ParquetFileOptions<T> = ParquetReadOptions<T>;
+
+/** What `monitorContinuously` may be told. */
+export interface MonitorOptions {
+  /** In which order files are read that are found by the same look; then by path. Default `modification-time`. */
+  readonly order?: FileOrder | undefined;
+  /**
+   * A file that grows, or gets another modification time, after it was taken up: `refuse` (default) fails the job with
+   * SOURCE_FILE_CHANGED; `warn` leaves out what came, with a warning; `tail` reads new complete lines as they come (not
+   * for compressed files, Parquet or multiline CSV), those of one file in their order.
+   */
+  readonly onGrowth?: OnGrowth | undefined;
+  /**
+   * A file that was taken up and got shorter, or whose place another file took: `refuse` (default) fails the job; `warn`
+   * leaves it out, with a warning; `read` reads it as a new file.
+   */
+  readonly onReplacement?: OnReplacement | undefined;
+  /** Files are taken up when they have not been written to for so long; by the wall clock. Default 0. */
+  readonly minAge?: Duration | undefined;
+}
 
 interface Format<T> {
   readonly outputType: TypeInformation<T> | undefined;
+  readonly listing: ListingOptions;
   readonly plan: PlanSplits;
+  /** undefined: its files cannot be tailed. */
+  readonly tail: TailRules | undefined;
+  /** Why its files cannot be watched; undefined: they can. */
+  readonly notWatched: string | undefined;
   createOpen(): OpenReading<T>;
 }
 
-export class FileSource<T> implements Source<T, FileSplit, FileEnumeratorState> {
-  readonly boundedness = 'bounded';
+/**
+ * Reads the records in files: lines of text, JSON lines, CSV, Parquet; text also from files compressed by gzip or zstd. A
+ * path is a file, or a directory with everything below it but names that begin with `.` or `_`. The files are listed once;
+ * {@link FileSource.monitorContinuously} makes a source that goes on looking for new ones.
+ *
+ * Guarantee: exactly-once, as long as the files are what they were when they were listed. What is not, is an error that
+ * names the file; `onMissingFile: 'skip'` goes on without a file that is gone.
+ */
+export class FileSource<T, B extends Boundedness = 'bounded'>
+  implements Source<T, FileSplit, FileEnumeratorState>
+{
+  readonly boundedness: B;
   readonly outputType: TypeInformation<T> | undefined;
   readonly #paths: readonly string[];
   readonly #format: Format<T>;
+  readonly #watch: Watch | undefined;
 
-  private constructor(paths: Paths, format: Format<T>) {
+  private constructor(paths: Paths, format: Format<T>, watch?: Watch) {
     this.#paths = typeof paths === 'string' ? [paths] : [...paths];
     if (this.#paths.length === 0 || this.#paths.some((path) => typeof path !== 'string' || path === '')) {
       throw new MillraceError(
@@ -60,6 +109,8 @@ export class FileSource<T> implements Source<T, FileSplit, FileEnumeratorState> 
       );
     }
     this.#format = format;
+    this.#watch = watch;
+    this.boundedness = (watch === undefined ? 'bounded' : 'unbounded') as B;
     this.outputType = format.outputType;
   }
 
@@ -100,6 +151,9 @@ export class FileSource<T> implements Source<T, FileSplit, FileEnumeratorState> 
     }
     return new FileSource(paths, {
       outputType: options.type,
+      listing: options,
+      tail: undefined,
+      notWatched: maxRows === undefined ? undefined : 'maxRows is for files that are read once',
       plan: (context, files) => planRowGroups(context, files, options),
       createOpen: () => {
         const emitters = new RowEmitters(options);
@@ -111,20 +165,97 @@ export class FileSource<T> implements Source<T, FileSplit, FileEnumeratorState> 
     });
   }
 
+  /**
+   * The same source, which does not end: it looks every `interval` for files that are new, and reads each once. Which
+   * files it knows is part of its checkpoints.
+   *
+   * A file is the same as long as it has its path, size and modification time, or under another name of the same directory
+   * tree as far as the file system tells files from each other. A file that is deleted is remembered, with the last 10,000
+   * others; at its path a new file may come. `options` say what happens to files that change.
+   *
+   * To hand over a file at once, write it under a hidden name (or with one of `ignoredSuffixes`) and rename it. Throws
+   * INVALID_ARGUMENT.
+   */
+  monitorContinuously(interval: Duration, options: MonitorOptions = {}): FileSource<T, 'unbounded'> {
+    return new FileSource<T, 'unbounded'>(
+      this.#paths,
+      this.#format,
+      watchOf(this.#paths, this.#format, interval, options),
+    );
+  }
+
   createEnumerator(context: EnumeratorContext<FileSplit>): SplitEnumerator<FileEnumeratorState> {
-    return new FileEnumerator(context, this.#paths, this.#format.plan, undefined);
+    return this.#enumerator(context, undefined);
   }
 
   restoreEnumerator(
     context: EnumeratorContext<FileSplit>,
     state: FileEnumeratorState,
   ): SplitEnumerator<FileEnumeratorState> {
-    return new FileEnumerator(context, this.#paths, this.#format.plan, state);
+    return this.#enumerator(context, state);
   }
 
   createReader(context: ReaderContext): SourceReader<T, FileSplit> {
     return new FileReader(context, this.#format.createOpen());
   }
+
+  #enumerator(
+    context: EnumeratorContext<FileSplit>,
+    restored: FileEnumeratorState | undefined,
+  ): SplitEnumerator<FileEnumeratorState> {
+    if (this.#watch !== undefined) return new WatchingEnumerator(context, this.#watch, restored);
+    const { plan, listing } = this.#format;
+    return new FileEnumerator(context, this.#paths, listing, plan, restored);
+  }
+}
+
+function watchOf<T>(
+  paths: readonly string[],
+  format: Format<T>,
+  interval: Duration,
+  options: MonitorOptions,
+): Watch {
+  const { order = 'modification-time', onGrowth = 'refuse', onReplacement = 'refuse', minAge = 0 } = options;
+  const what = 'FileSource.monitorContinuously';
+  const choices: readonly (readonly [string, string, readonly string[]])[] = [
+    ['order', order, ['modification-time', 'path']],
+    ['onGrowth', onGrowth, ['refuse', 'warn', 'tail']],
+    ['onReplacement', onReplacement, ['refuse', 'warn', 'read']],
+  ];
+  const wrong = choices.find(([, value, allowed]) => !allowed.includes(value));
+  if (wrong !== undefined) {
+    const [name, value, allowed] = wrong;
+    throw new MillraceError(
+      'INVALID_ARGUMENT',
+      `${what}: ${name} is ${value}, expected ${allowed.join(', ')}`,
+    );
+  }
+  const intervalMs = durationMs(interval, `${what}(interval)`);
+  if (intervalMs === 0)
+    throw new MillraceError('INVALID_ARGUMENT', `${what}: the interval is 0, expected more`);
+  if (format.notWatched !== undefined)
+    throw new MillraceError('INVALID_ARGUMENT', `${what}: ${format.notWatched}`);
+  const { tail } = format;
+  if (onGrowth === 'tail' && tail === undefined) {
+    throw new MillraceError(
+      'INVALID_ARGUMENT',
+      `${what}: onGrowth 'tail' needs a text format in which each line break ends a record, without compression`,
+    );
+  }
+  return {
+    paths,
+    intervalMs,
+    listing: format.listing,
+    plan: format.plan,
+    tail: onGrowth === 'tail' ? tail : undefined,
+    rules: {
+      order,
+      onGrowth,
+      onReplacement,
+      minAgeMs: durationMs(minAge, `${what}: minAge`),
+      isTailed: (path) => tail !== undefined && tail.compressionOf(path) === undefined,
+    },
+  };
 }
 
 function textFormat<T>(format: LineFormat<T>, options: TextFileOptions<T>): Format<T> {
@@ -140,15 +271,27 @@ function textFormat<T>(format: LineFormat<T>, options: TextFileOptions<T>): Form
       );
     }
   }
+  const { compression = 'auto', maxLineBytes = DEFAULT_LINE_BYTES_MAX } = options;
+  if (!COMPRESSIONS.includes(compression)) {
+    throw new MillraceError(
+      'INVALID_ARGUMENT',
+      `FileSource: compression is ${compression}, expected ${COMPRESSIONS.join(', ')}`,
+    );
+  }
+  const { splittable } = format;
+  const rules = { splittable, compressionOf: (path: string) => compressionOf(path, compression) };
+  const isTailable = splittable && (compression === 'auto' || compression === 'none');
   return {
     outputType: format.outputType,
+    listing: options,
+    notWatched: undefined,
+    tail: isTailable
+      ? { ...rules, sizeBytes: sizeBytes ?? TAIL_SPLIT_BYTES, lineBytesMax: maxLineBytes }
+      : undefined,
     plan: (context, files) => {
       const totalBytes = files.reduce((sum, file) => sum + file.sizeBytes, 0);
-      return cutByteRanges(
-        files,
-        sizeBytes ?? splitSizeBytes(totalBytes, context.parallelism),
-        format.splittable,
-      );
+      const even = splitSizeBytes(totalBytes, context.parallelism);
+      return cutByteRanges(files, { ...rules, sizeBytes: sizeBytes ?? even });
     },
     createOpen: () => (context, split) => {
       if (split.kind !== 'bytes') throw otherFormat(context.sourceName, split);

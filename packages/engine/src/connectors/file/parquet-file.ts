@@ -24,9 +24,10 @@ export interface ParquetFile {
   readonly rowGroupRows: readonly number[];
   /**
    * One column of a row group. `convert` is given null for nothing, a bigint for a 64-bit integer, a Date for a date or
-   * timestamp. Rejects with SOURCE_RECORD_MALFORMED naming row and column if it throws MalformedRecord.
+   * timestamp; of bytes that the file does not say to be text, a string if `isText`. Rejects with SOURCE_RECORD_MALFORMED
+   * naming row and column if it throws MalformedRecord.
    */
-  readColumn(column: string, rowGroup: number, convert: Convert): Promise<ColumnValues>;
+  readColumn(column: string, rowGroup: number, convert: Convert, isText: boolean): Promise<ColumnValues>;
 }
 
 /** Reads the footer. Rejects with SOURCE_RECORD_MALFORMED if it is not a Parquet file. */
@@ -50,9 +51,9 @@ export async function openParquet(
   return {
     columns: parquetSchema(metadata).children.map((child) => child.element.name),
     rowGroupRows: metadata.row_groups.map((group) => Number(group.num_rows)),
-    async readColumn(column, rowGroup, convert) {
+    async readColumn(column, rowGroup, convert, isText) {
       try {
-        return await readColumn({ buffer, metadata, compressors }, column, rowGroup, convert);
+        return await readColumn({ buffer, metadata, compressors }, column, rowGroup, convert, isText);
       } catch (error) {
         if (error instanceof RowError) throw malformedValue(sourceName, path, rowGroup, column, error);
         throw error instanceof MillraceError
@@ -75,6 +76,7 @@ async function readColumn(
   column: string,
   rowGroup: number,
   convert: Convert,
+  isText: boolean,
 ): Promise<ColumnValues> {
   const group = metadata.row_groups[rowGroup]!;
   const rows = Number(group.num_rows);
@@ -84,13 +86,20 @@ async function readColumn(
   if (chunks.length === 1 && meta !== undefined && isFlat(schemaPath)) {
     const start = Number(meta.dictionary_page_offset || meta.data_page_offset);
     const bytes = await buffer.slice(start, start + Number(meta.total_compressed_size));
-    return readFlatColumn(bytes, { meta, schemaPath, compressors }, rows, convert);
+    return readFlatColumn(bytes, { meta, schemaPath, compressors, isText }, rows, convert);
   }
   const rowStart = metadata.row_groups
     .slice(0, rowGroup)
     .reduce((sum, before) => sum + Number(before.num_rows), 0);
   const range = { rowStart, rowEnd: rowStart + rows };
-  const options = { file: buffer, metadata, compressors, useOffsetIndex: false, columns: [column] };
+  const options = {
+    file: buffer,
+    metadata,
+    compressors,
+    useOffsetIndex: false,
+    columns: [column],
+    utf8: isText,
+  };
   const values = await (await parquetScan({ ...options, ...range })).readColumn({ column, ...range });
   return Array.from(values as ArrayLike<unknown>, (value, row) => convertRow(value, row, convert));
 }

@@ -22,6 +22,8 @@ export interface FlatColumn {
   /** From the root to the column. */
   readonly schemaPath: SchemaTree[];
   readonly compressors: Decompressors;
+  /** True: bytes that the file does not say to be text are read as text. */
+  readonly isText: boolean;
 }
 
 /** A value that is not what was declared, with its row in the group. */
@@ -69,7 +71,7 @@ export function readFlatColumn(
 
 type Decoder = ReturnType<typeof decoderOf>;
 
-function decoderOf({ meta, schemaPath, compressors }: FlatColumn) {
+function decoderOf({ meta, schemaPath, compressors, isText }: FlatColumn) {
   const { element } = schemaPath[1]!;
   const { type, codec } = meta;
   return {
@@ -80,6 +82,7 @@ function decoderOf({ meta, schemaPath, compressors }: FlatColumn) {
     codec,
     compressors,
     parsers: DEFAULT_PARSERS,
+    utf8: isText,
   };
 }
 

@@ -7,7 +7,7 @@
  */
 import { generateCode, MillraceError } from '../../base/index.ts';
 import type { SourceOutput } from '../../runtime/index.ts';
-import type { FieldDescription, TypeInformation } from '../../types/index.ts';
+import type { FieldDescription, TypeDescription, TypeInformation } from '../../types/index.ts';
 import type { TimestampOf } from '../generated-loop.ts';
 import { type Convert, converterTo } from './declared-value.ts';
 import { MalformedRecord } from './malformed-record.ts';
@@ -17,6 +17,8 @@ import type { ColumnValues } from './parquet-file.ts';
 export interface ParquetColumn {
   readonly name: string;
   readonly convert: Convert;
+  /** False: the values hold bytes, which are not to be taken for text. */
+  readonly isText: boolean;
 }
 
 /** Emits rows `from` to `to` of a row group. `columns` are converted values in the order of the columns. */
@@ -51,8 +53,27 @@ export function chooseColumns(
     }
     const convert =
       field === undefined ? undeclared : converterTo({ description: field.type, classes: type?.classes });
-    return { name, convert };
+    return { name, convert, isText: field === undefined || !holdsBytes(field.type) };
   });
+}
+
+function holdsBytes(type: TypeDescription): boolean {
+  switch (type.kind) {
+    case 'bytes':
+      return true;
+    case 'list':
+    case 'set':
+      return holdsBytes(type.element);
+    case 'map':
+    case 'record':
+    case 'optional':
+    case 'nullable':
+      return holdsBytes(type.value);
+    case 'pojo':
+      return type.fields.some((field) => holdsBytes(field.type));
+    default:
+      return false;
+  }
 }
 
 /** The names of the fields of the rows. */

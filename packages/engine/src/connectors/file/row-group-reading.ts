@@ -12,7 +12,8 @@ import type { TypeInformation } from '../../types/index.ts';
 import type { RowGroupSplit } from './file-split.ts';
 import { type ColumnValues, openParquet } from './parquet-file.ts';
 import { chooseColumns, compileEmitRows, type EmitRows, rowFieldNames } from './parquet-rows.ts';
-import { type FileReadOptions, openSplitFile, readError, type SplitReading } from './split-reading.ts';
+import { openSplitFile } from './split-file.ts';
+import { type FileReadOptions, readError, type SplitReading } from './split-reading.ts';
 
 export interface ParquetReadOptions<T> extends FileReadOptions<T> {
   /** The columns to read; default: the fields of `type`, else all. */
@@ -77,6 +78,10 @@ export class RowGroupReading<T> implements SplitReading<T> {
     return this.#position - this.#split.position;
   }
 
+  get left(): number {
+    return this.#split.rows - this.#position;
+  }
+
   start(): void {
     this.#load().catch((error: unknown) => {
       if (!this.#closed) this.#context.fail(readError(this.#context.sourceName, this.#split.path, error));
@@ -111,7 +116,7 @@ export class RowGroupReading<T> implements SplitReading<T> {
 
   async #load(): Promise<void> {
     const { onMissingFile = 'fail' } = this.#options;
-    const file = await openSplitFile(this.#context, this.#split, onMissingFile, true);
+    const file = await openSplitFile(this.#context, { ...this.#split, exactSize: true }, onMissingFile);
     if (file === undefined) this.#finish();
     else {
       try {
@@ -132,7 +137,9 @@ export class RowGroupReading<T> implements SplitReading<T> {
     const columns: (ColumnValues | undefined)[] = [];
     for (const column of chosen) {
       if (this.#closed) return;
-      columns.push(column && (await parquet.readColumn(column.name, rowGroup, column.convert)));
+      columns.push(
+        column && (await parquet.readColumn(column.name, rowGroup, column.convert, column.isText)),
+      );
       await platform.timers.yieldToEventLoop();
     }
     if (this.#closed) return;

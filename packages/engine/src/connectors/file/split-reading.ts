@@ -5,9 +5,9 @@
  * emits what is there.
  */
 import { hasCode, MillraceError } from '../../base/index.ts';
-import type { ReadableFile } from '../../platform/index.ts';
-import type { ReaderContext, SourceOutput } from '../../runtime/index.ts';
+import type { SourceOutput } from '../../runtime/index.ts';
 import type { TimestampOf } from '../generated-loop.ts';
+import type { ListingOptions } from './file-listing.ts';
 import type { FileSplit } from './file-split.ts';
 
 export interface SplitReading<T> {
@@ -23,6 +23,8 @@ export interface SplitReading<T> {
   snapshot(): FileSplit;
   /** Bytes or rows it went through since it was opened. */
   readonly done: number;
+  /** Bytes or rows that are left of it. */
+  readonly left: number;
   close(): void;
 }
 
@@ -32,64 +34,23 @@ export type OnMalformed = 'fail' | 'skip';
 export type OnMissingFile = 'fail' | 'skip';
 
 /** What all file sources may be told. */
-export interface FileReadOptions<T> {
+export interface FileReadOptions<T> extends ListingOptions {
   /** Records carry no timestamp unless this gives one (milliseconds since the epoch). */
   readonly timestampOf?: TimestampOf<T>;
   /** Default `fail`. With `skip`, what was not read of a file that disappeared is left out, with a warning. */
   readonly onMissingFile?: OnMissingFile;
 }
 
-/**
- * Opens the file of a split and checks that it still is what was listed; undefined if it is gone and may be skipped.
- * Rejects with SOURCE_FILE_MISSING, SOURCE_FILE_CHANGED (`exactSize`: any other size; else: shorter), SOURCE_READ_FAILED.
- */
-export async function openSplitFile(
-  context: ReaderContext,
-  split: FileSplit,
-  onMissing: OnMissingFile,
-  exactSize: boolean,
-): Promise<ReadableFile | undefined> {
-  const { files, path } = context.platform.fileSystem(split.path);
-  const stat = await files.stat(path);
-  if (stat === undefined) {
-    if (onMissing === 'fail') throw missingError(context.sourceName, split.path);
-    context.logger.log(
-      'warn',
-      `source "${context.sourceName}": ${split.path} is gone; what was not read is left out`,
-    );
-    return undefined;
-  }
-  const file = await files.open(path);
-  if (file.sizeBytes < split.fileSizeBytes || (exactSize && file.sizeBytes !== split.fileSizeBytes)) {
-    const sizeBytes = file.sizeBytes;
-    await file.close();
-    throw changedError(context.sourceName, split, sizeBytes);
-  }
-  return file;
-}
-
-function missingError(sourceName: string, path: string): MillraceError {
-  return new MillraceError(
-    'SOURCE_FILE_MISSING',
-    `source "${sourceName}": ${path} is gone since the source listed it, and is not read to its end. Put it back and ` +
-      `start again from the checkpoint, or set onMissingFile: 'skip' to go on without the rest of it.`,
-    { details: { source: sourceName, path } },
-  );
-}
-
-function changedError(sourceName: string, split: FileSplit, sizeBytes: number): MillraceError {
-  return new MillraceError(
-    'SOURCE_FILE_CHANGED',
-    `source "${sourceName}": ${split.path} had ${split.fileSizeBytes} bytes when the source listed it and has ` +
-      `${sizeBytes} now. Positions in it no longer mean the same: put the old file back, or start without the checkpoint.`,
-    { details: { source: sourceName, path: split.path, listedBytes: split.fileSizeBytes, sizeBytes } },
-  );
-}
-
 /** Makes an error of this source of whatever reading a file rejected with. */
 export function readError(sourceName: string, path: string, cause: unknown): unknown {
-  if (cause instanceof MillraceError && !hasCode(cause, 'FILE_SYSTEM_ERROR')) return cause;
   const reason = cause instanceof Error ? cause.message : String(cause);
+  if (hasCode(cause, 'DECOMPRESSION_FAILED')) {
+    return new MillraceError('DECOMPRESSION_FAILED', `source "${sourceName}": ${path}: ${reason}`, {
+      cause,
+      details: { source: sourceName, path },
+    });
+  }
+  if (cause instanceof MillraceError && !hasCode(cause, 'FILE_SYSTEM_ERROR')) return cause;
   return new MillraceError('SOURCE_READ_FAILED', `source "${sourceName}": cannot read ${path}: ${reason}`, {
     cause,
     details: { source: sourceName, path },

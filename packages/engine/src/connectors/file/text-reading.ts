@@ -10,29 +10,30 @@
 import type { ReadableFile } from '../../platform/index.ts';
 import type { ReaderContext, SourceOutput } from '../../runtime/index.ts';
 import { compileEmitOne, type EmitOne } from '../generated-loop.ts';
+import { type Compression, plainPieces, unpackedPieces } from './file-bytes.ts';
 import type { ByteRangeSplit } from './file-split.ts';
 import type { LineFormat, ParseRecord } from './line-format.ts';
 import { LineSplitter } from './line-splitter.ts';
 import { MalformedRecord, malformedError, placeText, type RecordPlace } from './malformed-record.ts';
-import {
-  type FileReadOptions,
-  type OnMalformed,
-  openSplitFile,
-  readError,
-  type SplitReading,
-} from './split-reading.ts';
+import { changed, openSplitFile } from './split-file.ts';
+import { type FileReadOptions, type OnMalformed, readError, type SplitReading } from './split-reading.ts';
 
 const PIECE_BYTES = 512 * 1024;
 /** Behind the end of the range only the rest of one record is needed. */
 const TAIL_PIECE_BYTES = 64 * 1024;
 const PIECES_MAX = 2;
-const DEFAULT_LINE_BYTES_MAX = 10 * 1024 * 1024;
+export const DEFAULT_LINE_BYTES_MAX = 10 * 1024 * 1024;
 
 export interface TextReadOptions<T> extends FileReadOptions<T> {
   /** Default `fail`. With `skip`, malformed records are counted (`numRecordsInErrors`) and logged once a file. */
   readonly onMalformed?: OnMalformed;
   /** Longest line without its line break (with `multiline`: record); default 10 MB. */
   readonly maxLineBytes?: number;
+  /**
+   * `auto` (default): files whose names end with `.gz` or `.zst` are decompressed. `none`, `gzip`, `zstd`: no file is, or
+   * all are. A compressed file is read by one subtask; when it is restored, it is decompressed again from its beginning.
+   */
+  readonly compression?: Compression | undefined;
 }
 
 export class TextReading<T> implements SplitReading<T> {
@@ -55,8 +56,11 @@ export class TextReading<T> implements SplitReading<T> {
   /** The beginning of a record that spans lines. */
   #open: { text: string; lines: number } | undefined;
   #malformed = 0;
+  /** Compressed bytes that were read. */
+  #packedRead = 0;
+  /** What is to be read, when it was opened. */
+  readonly #amount: number;
   finished = false;
-  done = 0;
 
   constructor(
     context: ReaderContext,
@@ -75,6 +79,18 @@ export class TextReading<T> implements SplitReading<T> {
     const fresh = split.position === undefined;
     this.#skipFirstLine = fresh && (split.start > 0 || format.hasHeader);
     this.#splitter = new LineSplitter(split.position ?? Math.max(0, split.start - 1), this.#lineBytesMax);
+    this.#amount = this.left;
+  }
+
+  get left(): number {
+    if (this.finished) return 0;
+    const { compression, fileSizeBytes, start, end } = this.#split;
+    if (compression !== undefined) return Math.max(0, fileSizeBytes - this.#packedRead);
+    return Math.max(0, end - (this.#position ?? start));
+  }
+
+  get done(): number {
+    return this.#amount - this.left;
   }
 
   get loaded(): boolean {
@@ -90,7 +106,6 @@ export class TextReading<T> implements SplitReading<T> {
   poll(output: SourceOutput<T>, maxRecords: number): number {
     const parse = this.#parse;
     if (parse === undefined || this.finished) return 0;
-    const before = this.#position ?? this.#split.start;
     let passed = 0;
     while (passed < maxRecords) {
       const text = this.#nextRecord();
@@ -106,7 +121,6 @@ export class TextReading<T> implements SplitReading<T> {
       }
       this.#emitOne(output, value);
     }
-    this.done += (this.#position ?? this.#split.start) - before;
     return passed;
   }
 
@@ -250,7 +264,7 @@ export class TextReading<T> implements SplitReading<T> {
   /** Reads the file in pieces until its end, the end of the range's last record, or until closed. */
   async #load(): Promise<void> {
     const { onMissingFile = 'fail' } = this.#options;
-    const file = await openSplitFile(this.#context, this.#split, onMissingFile, false);
+    const file = await openSplitFile(this.#context, this.#split, onMissingFile);
     if (file === undefined) {
       this.#finish();
       this.#context.wake();
@@ -276,15 +290,13 @@ export class TextReading<T> implements SplitReading<T> {
   }
 
   async #readPieces(file: ReadableFile): Promise<void> {
-    const { fileSizeBytes, end } = this.#split;
+    const { fileSizeBytes, end, compression } = this.#split;
     let at = this.#splitter.position;
-    while (at < fileSizeBytes && !this.#allRead && !this.#closed) {
-      const wanted = at < end ? Math.min(PIECE_BYTES, end - at) : TAIL_PIECE_BYTES;
-      const piece = await file.read(at, Math.min(wanted, fileSizeBytes - at));
-      if (piece.length === 0) break;
+    for await (const piece of this.#piecesFrom(file, at)) {
+      if (this.#allRead || this.#closed) break;
       at += piece.length;
       this.#pieces.push(piece);
-      if (at >= fileSizeBytes) break;
+      if (compression === undefined && at >= fileSizeBytes) break;
       this.#context.wake();
       while (this.#pieces.length >= (at < end ? PIECES_MAX : 1) && !this.#allRead && !this.#closed) {
         await new Promise<void>((resolve) => {
@@ -292,23 +304,40 @@ export class TextReading<T> implements SplitReading<T> {
         });
       }
     }
+    const isShort = compression === undefined && at < fileSizeBytes;
+    if (isShort && !this.#allRead && !this.#closed) throw changed(this.#context.sourceName, this.#split, at);
     this.#allRead = true;
     this.#context.wake();
   }
 
+  #piecesFrom(file: ReadableFile, from: number): AsyncIterable<Uint8Array> {
+    const { fileSizeBytes, end, compression } = this.#split;
+    if (compression !== undefined) {
+      const onRead = (sizeBytes: number): void => {
+        this.#packedRead += sizeBytes;
+      };
+      return unpackedPieces(this.#context.platform, { file, compression, onRead }, from);
+    }
+    const pieceBytes = (at: number): number =>
+      at < end ? Math.min(PIECE_BYTES, end - at) : TAIL_PIECE_BYTES;
+    return plainPieces(file, from, fileSizeBytes, pieceBytes);
+  }
+
   /** The first line of the file. */
   async #header(file: ReadableFile): Promise<string> {
+    const { fileSizeBytes, compression } = this.#split;
+    const pieces =
+      compression === undefined
+        ? plainPieces(file, 0, fileSizeBytes, () => TAIL_PIECE_BYTES)
+        : unpackedPieces(this.#context.platform, { file, compression, onRead() {} }, 0);
     const splitter = new LineSplitter(0, this.#lineBytesMax);
-    let at = 0;
-    for (;;) {
+    for await (const piece of pieces) {
+      splitter.append(piece);
       const line = splitter.next();
       if (line !== undefined) return line;
-      if (splitter.exhausted) return '';
-      const piece = await file.read(at, Math.min(TAIL_PIECE_BYTES, this.#split.fileSizeBytes - at));
-      at += piece.length;
-      splitter.append(piece);
-      if (piece.length === 0 || at >= this.#split.fileSizeBytes) splitter.end();
     }
+    splitter.end();
+    return splitter.next() ?? '';
   }
 }
 

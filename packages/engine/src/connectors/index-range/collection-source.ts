@@ -19,6 +19,7 @@ import { IndexRangeEnumerator } from './index-range-enumerator.ts';
 import { IndexRangeReader } from './index-range-reader.ts';
 import type { IndexRangeEnumeratorState, IndexRangeSplit, RangeCut } from './index-range-split.ts';
 
+/** Options of CollectionSource. */
 export interface CollectionSourceOptions<T> {
   readonly type?: TypeInformation<T>;
   readonly timestampOf?: TimestampOf<T>;
@@ -26,6 +27,10 @@ export interface CollectionSourceOptions<T> {
   readonly splits?: 'per-subtask' | 'one';
 }
 
+/**
+ * A bounded source of values that are part of the program. Exactly-once, if the program has the same values when it
+ * is restored.
+ */
 export class CollectionSource<T> implements Source<T, IndexRangeSplit, IndexRangeEnumeratorState> {
   readonly boundedness = 'bounded';
   readonly outputType: TypeInformation<T> | undefined;
@@ -68,7 +73,7 @@ export class CollectionSource<T> implements Source<T, IndexRangeSplit, IndexRang
     return new IndexRangeReader(context, {
       emitRange: compileEmitRange<T>('collection source', 'values[i]', { values: this.#values }, timestampOf),
       count: this.#values.length,
-      recordsPerSecond: undefined,
+      limiter: undefined,
     });
   }
 

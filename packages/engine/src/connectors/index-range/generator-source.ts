@@ -1,7 +1,8 @@
 /**
- * A source of computed records: GeneratorSource (Flink's DataGeneratorSource). Record i is what a function makes of i.
+ * Sources of computed records: GeneratorSource, and DataGeneratorSource, which is the same with Flink's constructor. Record
+ * i is what a function makes of i.
  *
- * Made by users and by the API. Bounded by `count` or endless; as fast as possible or at a limited rate.
+ * Made by users. Bounded by `count` or endless; as fast as possible or at a limited rate.
  *
  * Guarantee: exactly-once, if the function gives the same record for the same index each time (no randomness, no clock,
  * no state of its own). A longer source may be restored from the position of a shorter one.
@@ -20,24 +21,34 @@ import { compileEmitRange, type TimestampOf } from '../generated-loop.ts';
 import { IndexRangeEnumerator } from './index-range-enumerator.ts';
 import { IndexRangeReader } from './index-range-reader.ts';
 import type { IndexRangeEnumeratorState, IndexRangeSplit, RangeCut } from './index-range-split.ts';
+import { RateLimiterStrategy } from './rate-limiter.ts';
 
 const SPLIT_RECORDS_MAX = 65_536;
 const IDENTITY = 'generator';
 
+/** Options of GeneratorSource. */
 export interface GeneratorSourceOptions<T> {
   /** Records in all; undefined: endless. */
-  readonly count?: number;
-  /** Of all readers together; undefined: no limit. */
+  readonly count?: number | undefined;
+  /** Of all subtasks together; undefined: no limit. The same as `rateLimiter: RateLimiterStrategy.perSecond(…)`. */
   readonly recordsPerSecond?: number;
-  readonly type?: TypeInformation<T>;
+  /** Instead of `recordsPerSecond`. */
+  readonly rateLimiter?: RateLimiterStrategy | undefined;
+  readonly type?: TypeInformation<T> | undefined;
   readonly timestampOf?: TimestampOf<T>;
 }
 
+/**
+ * Computed records: record i is what a function makes of i.
+ *
+ * Guarantee: exactly-once, if the function gives the same record for the same index each time.
+ */
 export class GeneratorSource<T> implements Source<T, IndexRangeSplit, IndexRangeEnumeratorState> {
   readonly boundedness: Boundedness;
   readonly outputType: TypeInformation<T> | undefined;
   readonly #generate: (index: number) => T;
   readonly #options: GeneratorSourceOptions<T>;
+  readonly #rateLimiter: RateLimiterStrategy;
 
   /** `generate` must be a pure function of the index (0, 1, 2, …). Throws INVALID_ARGUMENT. */
   constructor(generate: (index: number) => T, options: GeneratorSourceOptions<T> = {}) {
@@ -48,12 +59,15 @@ export class GeneratorSource<T> implements Source<T, IndexRangeSplit, IndexRange
         `generator source: count is ${count}, expected a whole number >= 0`,
       );
     }
-    if (rate !== undefined && !(Number.isFinite(rate) && rate > 0)) {
+    if (rate !== undefined && options.rateLimiter !== undefined) {
       throw new MillraceError(
         'INVALID_ARGUMENT',
-        `generator source: recordsPerSecond is ${rate}, expected more than 0`,
+        'generator source: recordsPerSecond and rateLimiter are both set; expected one of them',
       );
     }
+    this.#rateLimiter =
+      options.rateLimiter ??
+      (rate === undefined ? RateLimiterStrategy.noOp() : RateLimiterStrategy.perSecond(rate));
     this.#generate = generate;
     this.#options = options;
     this.boundedness = count === undefined ? 'unbounded' : 'bounded';
@@ -72,7 +86,7 @@ export class GeneratorSource<T> implements Source<T, IndexRangeSplit, IndexRange
   }
 
   createReader(context: ReaderContext): SourceReader<T, IndexRangeSplit> {
-    const { count, recordsPerSecond, timestampOf } = this.#options;
+    const { count, timestampOf } = this.#options;
     return new IndexRangeReader<T>(context, {
       emitRange: compileEmitRange<T>(
         'generator source',
@@ -81,21 +95,54 @@ export class GeneratorSource<T> implements Source<T, IndexRangeSplit, IndexRange
         timestampOf,
       ),
       count,
-      recordsPerSecond: recordsPerSecond === undefined ? undefined : recordsPerSecond / context.parallelism,
+      limiter: this.#rateLimiter.createRateLimiter(context.subtaskIndex, context.parallelism),
     });
   }
 
   /**
-   * Short ranges keep the readers close together, so that event time made from the index advances evenly: about a second
-   * of a limited rate, and never more than an equal part of what there is.
+   * Short ranges keep the readers close together, so that event time made from the index advances evenly: one stretch of
+   * a limited rate, and never more than an equal part of what there is.
    */
   #cut(parallelism: number): RangeCut {
-    const { count = Number.POSITIVE_INFINITY, recordsPerSecond = Number.POSITIVE_INFINITY } = this.#options;
-    const share = Math.ceil(Math.min(count, recordsPerSecond) / parallelism);
+    const { count = Number.POSITIVE_INFINITY } = this.#options;
+    const { paceRecords = Number.POSITIVE_INFINITY } = this.#rateLimiter;
+    const share = Math.ceil(Math.min(count, paceRecords) / parallelism);
     return {
       count: this.#options.count,
       splits: parallelism,
       splitRecords: Math.max(1, Math.min(SPLIT_RECORDS_MAX, share)),
     };
+  }
+}
+
+/** Makes record `index` (0, 1, 2, …): a function, or an object with a method `map`, as Flink has it. */
+/** Record `index`. */
+export type GeneratorFunction<T> = ((index: number) => T) | { map(index: number): T };
+
+/**
+ * Flink's DataGeneratorSource: `new DataGeneratorSource(n => …, 1000, RateLimiterStrategy.perSecond(10), Types.STRING)`.
+ * A `count` of Number.MAX_SAFE_INTEGER (Java's Long.MAX_VALUE) or more is endless. Exactly-once, as GeneratorSource.
+ */
+export class DataGeneratorSource<T> extends GeneratorSource<T> {
+  /** Rate limit and type may be left out. Throws INVALID_ARGUMENT. */
+  constructor(generator: GeneratorFunction<T>, count: number, type?: TypeInformation<T>);
+  constructor(
+    generator: GeneratorFunction<T>,
+    count: number,
+    rateLimiter: RateLimiterStrategy,
+    type?: TypeInformation<T>,
+  );
+  constructor(
+    generator: GeneratorFunction<T>,
+    count: number,
+    third?: RateLimiterStrategy | TypeInformation<T>,
+    fourth?: TypeInformation<T>,
+  ) {
+    const isLimiter = third !== undefined && 'createRateLimiter' in third;
+    super(typeof generator === 'function' ? generator : (index) => generator.map(index), {
+      count: count >= Number.MAX_SAFE_INTEGER ? undefined : count,
+      rateLimiter: isLimiter ? third : undefined,
+      type: isLimiter ? fourth : third,
+    });
   }
 }

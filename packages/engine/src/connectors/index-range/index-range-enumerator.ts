@@ -53,6 +53,10 @@ export class IndexRangeEnumerator implements SplitEnumerator<IndexRangeEnumerato
     this.#context.assignSplit(split, subtaskIndex);
   }
 
+  amountAssigned(): number {
+    return this.#nextIndex;
+  }
+
   snapshotState(): IndexRangeEnumeratorState {
     return { identity: this.#identity, nextIndex: this.#nextIndex };
   }

@@ -4,16 +4,22 @@
  * Called by the task that runs the source. The emitting loop is generated (generated-loop.ts).
  *
  * I1  A split's `start` is the index after the last record emitted from it; between two calls it is exact.
- * I2  A split is asked for in `poll` (only then it is sure that restored ones have come) when there is none left, or early when a long one ends, so that long sources do not
- *     wait for the answer and short ones are spread evenly.
+ * I2  A split is asked for in `poll` (only then it is sure that restored ones have come) when there is none left, or
+ *     early when a long one ends, so that long sources do not wait for the answer and short ones are spread evenly.
  */
 import { MillraceError } from '../../base/index.ts';
 import type { TimerHandle } from '../../platform/index.ts';
-import type { PollStatus, ReaderContext, SourceOutput, SourceReader } from '../../runtime/index.ts';
+import type {
+  PollStatus,
+  ReaderContext,
+  ReaderProgress,
+  SourceOutput,
+  SourceReader,
+} from '../../runtime/index.ts';
 import type { EmitRange } from '../generated-loop.ts';
 import { tooShort } from './index-range-enumerator.ts';
 import type { IndexRangeSplit } from './index-range-split.ts';
-import { RateLimiter } from './rate-limiter.ts';
+import type { RateLimiter } from './rate-limiter.ts';
 
 /** A split at least that long is followed by an early request, when fewer than EARLY_RECORDS of it are left. */
 const LONG_SPLIT_RECORDS = 16_384;
@@ -24,7 +30,7 @@ export interface IndexRangeReaderOptions<T> {
   /** Records of the whole source; undefined: endless. */
   readonly count: number | undefined;
   /** Of this reader; undefined: no limit. */
-  readonly recordsPerSecond: number | undefined;
+  readonly limiter: RateLimiter | undefined;
 }
 
 export class IndexRangeReader<T> implements SourceReader<T, IndexRangeSplit> {
@@ -46,8 +52,7 @@ export class IndexRangeReader<T> implements SourceReader<T, IndexRangeSplit> {
   constructor(context: ReaderContext, options: IndexRangeReaderOptions<T>) {
     this.#context = context;
     this.#options = options;
-    const rate = options.recordsPerSecond;
-    this.#limiter = rate === undefined ? undefined : new RateLimiter(rate);
+    this.#limiter = options.limiter;
   }
 
   start(): void {
@@ -94,8 +99,15 @@ export class IndexRangeReader<T> implements SourceReader<T, IndexRangeSplit> {
     return this.#splits.map(({ splitId, start, end }) => ({ splitId, start, end }));
   }
 
-  progress(): { done: number; total: number | undefined; unit: 'records' } {
-    return { done: this.#emitted, total: this.#options.count, unit: 'records' };
+  notifyCheckpointComplete(): void {
+    if (this.#limiter === undefined) return;
+    this.#limiter.notifyCheckpointComplete();
+    this.#context.wake();
+  }
+
+  progress(): ReaderProgress {
+    const left = this.#splits.reduce((sum, { start, end }) => sum + end - start, 0);
+    return { done: this.#emitted, left, total: this.#options.count, unit: 'records' };
   }
 
   close(): void {
@@ -108,7 +120,9 @@ export class IndexRangeReader<T> implements SourceReader<T, IndexRangeSplit> {
   }
 
   #waitForTime(): PollStatus {
-    this.#timer ??= this.#context.platform.timers.after(this.#limiter!.waitMs(), () => {
+    const waitMs = this.#limiter!.waitMs();
+    if (waitMs === undefined) return 'nothing';
+    this.#timer ??= this.#context.platform.timers.after(waitMs, () => {
       this.#timer = undefined;
       this.#context.wake();
     });

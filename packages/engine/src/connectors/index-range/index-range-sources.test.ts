@@ -4,10 +4,14 @@ import { hasCode, silentLogger } from '../../base/index.ts';
 import type { Platform } from '../../platform/index.ts';
 import { createNodePlatform } from '../../platform/node/index.ts';
 import type { ReaderContext, SourceReader } from '../../runtime/index.ts';
+import { seededRandom } from '../../testing/seeded-random.ts';
+import { SimulatedSourceHost } from '../../testing/simulated-source-host.ts';
 import { sourceContract } from '../../testing/source-contract.ts';
+import { Types } from '../../types/index.ts';
 import { CollectionSource } from './collection-source.ts';
-import { GeneratorSource } from './generator-source.ts';
+import { DataGeneratorSource, GeneratorSource } from './generator-source.ts';
 import type { IndexRangeEnumeratorState, IndexRangeSplit } from './index-range-split.ts';
+import { RateLimiterStrategy } from './rate-limiter.ts';
 import { SequenceSource } from './sequence-source.ts';
 
 const platform = createNodePlatform({ logger: silentLogger });
@@ -52,7 +56,9 @@ function context(over: Partial<ReaderContext> = {}): ReaderContext {
     sourceName: 'numbers',
     subtaskIndex: 0,
     parallelism: 1,
+    attemptNumber: 0,
     requestSplit() {},
+    sendSourceEventToCoordinator() {},
     wake() {},
     fail(error) {
       throw error;
@@ -69,6 +75,7 @@ function enumeratorContext(parallelism: number, assigned: [number, IndexRangeSpl
     parallelism,
     assignSplit: (split: IndexRangeSplit, subtask: number) => void assigned.push([subtask, split]),
     signalNoMoreSplits() {},
+    sendEventToSourceReader() {},
     fail() {},
   };
 }
@@ -179,6 +186,73 @@ test('a generator at a limited rate emits as many records as time has passed, an
   void reader.close();
 });
 
+test('a generator limited by checkpoints emits its share, and the next when a checkpoint has completed', () => {
+  const source = new DataGeneratorSource((n) => n, 1000, RateLimiterStrategy.perCheckpoint(7));
+  for (const [subtaskIndex, share] of [4, 3].entries()) {
+    let awake = 0;
+    const reader = source.createReader(context({ subtaskIndex, parallelism: 2, wake: () => awake++ }));
+    let emitted = 0;
+    const pollAll = (): number => {
+      const before = emitted;
+      while (reader.poll({ collect: () => void emitted++ }, 2) === 'more') {}
+      return emitted - before;
+    };
+    void reader.start();
+    reader.addSplits([{ splitId: 'index-0', start: 0, end: 500 }]);
+    assert.equal(pollAll(), share);
+    assert.equal(pollAll(), 0);
+    awake = 0;
+    void reader.notifyCheckpointComplete?.(1);
+    assert.ok(awake > 0);
+    assert.equal(pollAll(), share);
+  }
+  const wide = new DataGeneratorSource((n) => n, 9, RateLimiterStrategy.perCheckpoint(2));
+  assert.throws(
+    () => wide.createReader(context({ parallelism: 3 })),
+    (error: Error) =>
+      hasCode(error, 'INVALID_ARGUMENT') && /2 records are too few for 3 subtasks/.test(error.message),
+  );
+});
+
+test("Flink's constructor of a generator takes a function or an object, a limit or none, a type or none", () => {
+  const noOp = RateLimiterStrategy.noOp();
+  const name = { map: (n: number) => `n${n}` };
+  for (const source of [
+    new DataGeneratorSource(name, 3, noOp, Types.STRING),
+    new DataGeneratorSource((n) => `n${n}`, 3, Types.STRING),
+  ]) {
+    const reader = source.createReader(context());
+    const emitted: string[] = [];
+    void reader.start();
+    reader.addSplits([{ splitId: 'index-0', start: 0, end: 3 }]);
+    reader.poll({ collect: (value) => void emitted.push(value) }, 10);
+    assert.deepEqual(emitted, ['n0', 'n1', 'n2']);
+    assert.deepEqual([source.boundedness, source.outputType], ['bounded', Types.STRING]);
+  }
+  const endless = new DataGeneratorSource(
+    (n) => n,
+    Number.MAX_SAFE_INTEGER,
+    RateLimiterStrategy.perSecond(5),
+  );
+  assert.equal(endless.boundedness, 'unbounded');
+});
+
+test('a restored source goes on counting its progress where it was', async () => {
+  const source = new SequenceSource(0, 99);
+  const host = await SimulatedSourceHost.start(source, platform, seededRandom(5), 2);
+  while (host.emitted.length < 30) await host.step(3);
+  host.triggerCheckpoint();
+  while (host.completed === undefined) await host.step(3);
+  const { enumerator, splits, emitted } = host.completed;
+  await host.close();
+  const restored = source.restoreEnumerator(enumeratorContext(1), enumerator as IndexRangeEnumeratorState);
+  const reader = source.createReader(context());
+  reader.addSplits(splits as IndexRangeSplit[]);
+  const { done, left = 0, total } = reader.progress!();
+  assert.deepEqual([done, total], [0, 100]);
+  assert.equal(restored.amountAssigned!() - left, emitted.length);
+});
+
 test('a generator function that returns a promise is refused', () => {
   const reader = new GeneratorSource(async (i) => i, { count: 5 }).createReader(context());
   reader.addSplits([{ splitId: 'index-0', start: 0, end: 5 }]);
@@ -216,4 +290,8 @@ test('bounds that are no whole numbers are refused', () => {
   assert.throws(() => new SequenceSource(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER), invalid);
   assert.throws(() => new GeneratorSource((i) => i, { count: -1 }), invalid);
   assert.throws(() => new GeneratorSource((i) => i, { recordsPerSecond: 0 }), invalid);
+  const rateLimiter = RateLimiterStrategy.noOp();
+  assert.throws(() => new GeneratorSource((i) => i, { recordsPerSecond: 1, rateLimiter }), invalid);
+  assert.throws(() => RateLimiterStrategy.perCheckpoint(0.5), invalid);
+  assert.throws(() => new DataGeneratorSource((i) => i, -1), invalid);
 });

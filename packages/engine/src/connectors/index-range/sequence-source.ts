@@ -25,10 +25,12 @@ const FINE_CUT_SPLITS = 4;
 
 const LONG: TypeInformation<number> = { description: { kind: 'long' } };
 
+/** Options of SequenceSource. */
 export interface SequenceSourceOptions {
   readonly timestampOf?: TimestampOf<number>;
 }
 
+/** A bounded source of whole numbers, one after the other. Exactly-once. */
 export class SequenceSource implements Source<number, IndexRangeSplit, IndexRangeEnumeratorState> {
   readonly boundedness = 'bounded';
   readonly outputType = LONG;
@@ -75,7 +77,7 @@ export class SequenceSource implements Source<number, IndexRangeSplit, IndexRang
         this.#timestampOf,
       ),
       count: this.#count,
-      recordsPerSecond: undefined,
+      limiter: undefined,
     });
   }
 

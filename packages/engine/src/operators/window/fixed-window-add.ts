@@ -12,7 +12,7 @@ import type { TimeWindow } from './time-window.ts';
 import type { FastContents } from './window-contents.ts';
 
 export interface FixedWindowEnv<In> {
-  readonly state: FastContents<In>;
+  readonly state: FastContents<In, TimeWindow>;
   /** One window object for all calls: states copy a namespace when they use it. */
   readonly scratch: TimeWindow;
   readonly timers: { currentWatermark(): number; currentProcessingTime(): number };

@@ -2,7 +2,7 @@
 import { deepStrictEqual, ok, strictEqual, throws } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { hasCode } from '../../base/index.ts';
+import { hasCode, NO_TIMESTAMP } from '../../base/index.ts';
 import { TimeWindow, windowStart } from './time-window.ts';
 import {
   EventTimeSessionWindows,
@@ -11,6 +11,7 @@ import {
   SlidingProcessingTimeWindows,
   TumblingEventTimeWindows,
   TumblingProcessingTimeWindows,
+  type WindowAssignerContext,
 } from './window-assigner.ts';
 
 const anyTime = fc.oneof(
@@ -56,6 +57,11 @@ describe('window arithmetic', () => {
   });
 });
 
+/** Processing time is event time here. */
+function at(timeMs: number): WindowAssignerContext {
+  return { getCurrentProcessingTime: () => timeMs };
+}
+
 describe('assigners', () => {
   it('tumbling gives the one window that holds the time', () => {
     fc.assert(
@@ -65,7 +71,9 @@ describe('assigners', () => {
           TumblingEventTimeWindows.of(sizeMs),
           TumblingProcessingTimeWindows.of(sizeMs),
         ]) {
-          deepStrictEqual(assigner.assignWindows(undefined, timeMs), [new TimeWindow(start, start + sizeMs)]);
+          deepStrictEqual(assigner.assignWindows(undefined, timeMs, at(timeMs)), [
+            new TimeWindow(start, start + sizeMs),
+          ]);
         }
       }),
     );
@@ -86,7 +94,7 @@ describe('assigners', () => {
             if ((start - offsetMs) % slideMs === 0) expected.push(start);
           }
           for (const kind of [SlidingEventTimeWindows, SlidingProcessingTimeWindows]) {
-            const windows = kind.of(sizeMs, slideMs, offsetMs).assignWindows(undefined, timeMs);
+            const windows = kind.of(sizeMs, slideMs, offsetMs).assignWindows(undefined, timeMs, at(timeMs));
             deepStrictEqual(
               windows.map((window) => window.start),
               expected,
@@ -99,9 +107,15 @@ describe('assigners', () => {
   });
 
   it('a session begins with its element and lasts for the gap, fixed or by the element', () => {
-    deepStrictEqual(EventTimeSessionWindows.withGap(10).assignWindows('x', 5), [new TimeWindow(5, 15)]);
+    deepStrictEqual(EventTimeSessionWindows.withGap(10).assignWindows('x', 5, at(5)), [
+      new TimeWindow(5, 15),
+    ]);
     deepStrictEqual(
-      ProcessingTimeSessionWindows.withDynamicGap((value: string) => value.length).assignWindows('four', 5),
+      ProcessingTimeSessionWindows.withDynamicGap((value: string) => value.length).assignWindows(
+        'four',
+        NO_TIMESTAMP,
+        at(5),
+      ),
       [new TimeWindow(5, 9)],
     );
   });
@@ -116,7 +130,7 @@ describe('assigners', () => {
       () => SlidingEventTimeWindows.of(10, 5, 7),
       () => SlidingEventTimeWindows.of(Number.NaN, 5),
       () => EventTimeSessionWindows.withGap(-1),
-      () => EventTimeSessionWindows.withDynamicGap(() => 0).assignWindows(1, 1),
+      () => EventTimeSessionWindows.withDynamicGap(() => 0).assignWindows(1, 1, at(1)),
     ];
     for (const make of refused) throws(make, (error) => hasCode(error, 'INVALID_ARGUMENT'));
   });

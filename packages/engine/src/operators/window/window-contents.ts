@@ -15,34 +15,43 @@ import {
 import type { TypeInformation } from '../../types/index.ts';
 import { specialise } from '../specialise.ts';
 import { assertSynchronous, resultNotAllowed } from '../user-result.ts';
-import { TIME_WINDOW_TYPE, type TimeWindow } from './time-window.ts';
 
 /** Flink's name; saved state knows the contents by it. */
-const STATE_NAME = 'window-contents';
+export const CONTENTS = 'window-contents';
 
 /** How the contents are kept. `Content` is what the window function gets, or what is emitted without one. */
 export type WindowContentsSpec<In, Acc, Content> =
-  | { readonly kind: 'reduce'; readonly reduce: ReduceFunction<In>; readonly type?: TypeInformation<In> }
+  | {
+      readonly kind: 'reduce';
+      readonly reduce: ReduceFunction<In>;
+      /** Throws for an element that cannot be reduced: the first of a window is reduced with nothing. */
+      readonly check?: (value: In) => void;
+      readonly type?: TypeInformation<In>;
+    }
   | {
       readonly kind: 'aggregate';
       readonly aggregate: AggregateFunction<In, Acc, Content>;
       readonly accumulatorType?: TypeInformation<Acc>;
+      /** Of the elements, which are kept where there is an evictor. */
+      readonly type?: TypeInformation<In>;
     }
   | { readonly kind: 'elements'; readonly type?: TypeInformation<In> };
 
 /** Contents of the window that `setNamespace` was called with, for the current key. */
-export interface WindowContents<In> extends Merging<TimeWindow> {
-  setNamespace(window: TimeWindow): void;
-  add(value: In): void;
+export interface WindowContents<In, W> extends Merging<W> {
+  setNamespace(window: W): void;
+  add(value: In, timestampMs: number): void;
   clear(): void;
-  /** All elements, or the one result; undefined if there is nothing. */
-  elements(): readonly unknown[] | undefined;
-  /** For the hot path: the state itself if it can add to what is there, else these contents. */
-  readonly fast: FastContents<In>;
+  /** What the window function is to be called with as `window` fires; undefined: it is not to be called. */
+  elements(window: W): readonly unknown[] | undefined;
+  /** After it was called with them. */
+  evaluated?(window: W): void;
+  /** For the hot path: the state itself if it can add to what is there, else these contents; undefined: not for it. */
+  readonly fast: FastContents<In, W> | undefined;
 }
 
-export interface FastContents<In> {
-  setNamespace(window: TimeWindow): void;
+export interface FastContents<In, W> {
+  setNamespace(window: W): void;
   addIfPresent(value: In): boolean;
 }
 
@@ -55,46 +64,75 @@ export function checkContentsSpec<In, Acc, Content>(spec: WindowContentsSpec<In,
   }
 }
 
-export function createWindowContents<In, Acc, Content>(
+export function createWindowContents<In, Acc, Content, W>(
   backend: KeyedStateBackend,
   spec: WindowContentsSpec<In, Acc, Content>,
+  windowType: TypeInformation<W>,
   operatorName: string,
-): WindowContents<In> {
+): WindowContents<In, W> {
   switch (spec.kind) {
     case 'elements': {
-      const descriptor = new ListStateDescriptor<In>(STATE_NAME, spec.type);
-      const state = backend.getNamespacedListState(descriptor, TIME_WINDOW_TYPE);
-      return adapt<In>(state, () => {
+      const descriptor = new ListStateDescriptor<In>(CONTENTS, spec.type);
+      const state = backend.getNamespacedListState(descriptor, windowType);
+      return adapt<In, W>(state, () => {
         const elements = state.get();
         return elements.length === 0 ? undefined : elements;
       });
     }
     case 'reduce': {
       const reduce = guardReduce(spec.reduce, operatorName);
-      const descriptor = new ReducingStateDescriptor<In>(STATE_NAME, reduce, spec.type);
-      const state = backend.getNamespacedReducingState(descriptor, TIME_WINDOW_TYPE);
-      return adapt<In>(state, () => asElements(state.get()));
+      const descriptor = new ReducingStateDescriptor<In>(CONTENTS, reduce, spec.type);
+      const state = backend.getNamespacedReducingState(descriptor, windowType);
+      return adapt<In, W>(state, () => asElements(state.get()), spec.check);
     }
     case 'aggregate': {
       const aggregate = guardAggregate(spec.aggregate, operatorName);
-      const descriptor = new AggregatingStateDescriptor(STATE_NAME, aggregate, spec.accumulatorType);
-      const state = backend.getNamespacedAggregatingState(descriptor, TIME_WINDOW_TYPE);
-      return adapt<In>(state, () => asElements(state.get()));
+      const descriptor = new AggregatingStateDescriptor(CONTENTS, aggregate, spec.accumulatorType);
+      const state = backend.getNamespacedAggregatingState(descriptor, windowType);
+      return adapt<In, W>(state, () => asElements(state.get()));
     }
   }
 }
 
-interface AddingState<In> extends Merging<TimeWindow>, AddsIfPresent<In> {
-  setNamespace(window: TimeWindow): void;
+/**
+ * What the window function gets of `values` that were kept one by one; undefined: it is not called, because there is nothing
+ * to reduce.
+ */
+export function evaluateAtOnce<In, Acc, Content>(
+  spec: WindowContentsSpec<In, Acc, Content>,
+  operatorName: string,
+): (values: readonly In[]) => readonly unknown[] | undefined {
+  switch (spec.kind) {
+    case 'elements':
+      return (values) => values;
+    case 'reduce': {
+      const reduce = guardReduce(spec.reduce, operatorName);
+      return (values) =>
+        values.length === 0 ? undefined : [values.reduce((left, right) => reduce(left, right))];
+    }
+    case 'aggregate': {
+      const { createAccumulator, add, getResult } = guardAggregate(spec.aggregate, operatorName);
+      return (values) => {
+        let accumulator = createAccumulator();
+        for (const value of values) accumulator = add(value, accumulator);
+        return asElements(getResult(accumulator));
+      };
+    }
+  }
+}
+
+interface AddingState<In, W> extends Merging<W>, AddsIfPresent<In> {
+  setNamespace(window: W): void;
   add(value: In): void;
   clear(): void;
 }
 
-function adapt<In>(
-  state: AddingState<In>,
+function adapt<In, W>(
+  state: AddingState<In, W>,
   elements: () => readonly unknown[] | undefined,
-): WindowContents<In> {
-  const emulated: FastContents<In> = {
+  check?: (value: In) => void,
+): WindowContents<In, W> {
+  const emulated: FastContents<In, W> = {
     setNamespace: (window) => state.setNamespace(window),
     addIfPresent: (value) => {
       if (elements() === undefined) return false;
@@ -104,11 +142,14 @@ function adapt<In>(
   };
   return {
     setNamespace: (window) => state.setNamespace(window),
-    add: (value) => state.add(value),
+    add: (value) => {
+      check?.(value);
+      state.add(value);
+    },
     clear: () => state.clear(),
     mergeNamespaces: (target, sources) => state.mergeNamespaces(target, sources),
     elements,
-    fast: state.addIfPresent === undefined ? emulated : (state as FastContents<In>),
+    fast: state.addIfPresent === undefined ? emulated : (state as FastContents<In, W>),
   };
 }
 

@@ -1,30 +1,60 @@
-/** What window functions and triggers are called with. One object of each per operator; only the window changes. */
+/**
+ * What window functions, triggers and evictors are called with, and the state of windows. One object of each per operator;
+ * only the window changes.
+ */
 import { MillraceError } from '../../base/index.ts';
-import type { OperatorContext, TimerService } from '../../runtime/index.ts';
+import type { MetricGroup, OperatorContext, TimerService } from '../../runtime/index.ts';
 import type {
   AggregatingState,
   AggregatingStateDescriptor,
   KeyedStateBackend,
   ListState,
   ListStateDescriptor,
+  Merging,
   ReducingState,
   ReducingStateDescriptor,
+  StateDescriptor,
   ValueState,
   ValueStateDescriptor,
 } from '../../state/index.ts';
+import type { TypeInformation } from '../../types/index.ts';
 import type { KeyedStateStore, ProcessWindowContext, WindowStateStore } from '../functions.ts';
 import type { OutputTag } from '../output-tag.ts';
 import { FunctionRuntimeContext } from '../runtime-context.ts';
-import { TIME_WINDOW_TYPE, TimeWindow } from './time-window.ts';
-import type { TriggerContext } from './trigger.ts';
+import type { EvictorContext } from './evictor.ts';
+import type { OnMergeContext } from './trigger.ts';
+import type { Window } from './window.ts';
 
-/** Timers of the window that is set. */
-export class WindowTriggerContext implements TriggerContext {
-  window = new TimeWindow();
-  private readonly timers: TimerService<TimeWindow>;
+/** What the contexts of an operator have in common. */
+export interface WindowContextParts<W> {
+  readonly context: OperatorContext<never>;
+  readonly timers: TimerService<W>;
+  readonly windowType: TypeInformation<W>;
+}
 
-  constructor(timers: TimerService<TimeWindow>) {
+/** When the operator removes a window by a timer of its own; undefined if it has none for that window. */
+export interface CleanupTimer<W> {
+  readonly isEventTime: boolean;
+  timeOf(window: W): number | undefined;
+}
+
+/** Timers and state of the window that is set. */
+export class WindowTriggerContext<W extends Window> implements OnMergeContext<W>, EvictorContext {
+  window!: W;
+  /** While windows merge: those that `window` is the result of. */
+  mergedWindows: readonly W[] = [];
+  /** While the window goes: then the operator's own timer is of no use, and one that the trigger set there goes with it. */
+  isClearing = false;
+  private readonly timers: TimerService<W>;
+  private readonly metrics: MetricGroup;
+  private readonly states: StatesOfWindow<W>;
+  private readonly cleanup: CleanupTimer<W>;
+
+  constructor({ context, timers, windowType }: WindowContextParts<W>, cleanup: CleanupTimer<W>) {
     this.timers = timers;
+    this.metrics = context.metrics;
+    this.states = new StatesOfWindow(context.keyedState, windowType, () => this.window);
+    this.cleanup = cleanup;
   }
 
   getCurrentWatermark(): number {
@@ -44,31 +74,73 @@ export class WindowTriggerContext implements TriggerContext {
   }
 
   deleteEventTimeTimer(timestampMs: number): void {
-    this.timers.deleteEventTimeTimer(this.window, timestampMs);
+    if (!this.isCleanup(timestampMs, true)) this.timers.deleteEventTimeTimer(this.window, timestampMs);
   }
 
   deleteProcessingTimeTimer(timestampMs: number): void {
-    this.timers.deleteProcessingTimeTimer(this.window, timestampMs);
+    if (!this.isCleanup(timestampMs, false)) this.timers.deleteProcessingTimeTimer(this.window, timestampMs);
+  }
+
+  getPartitionedState<T>(descriptor: ValueStateDescriptor<T>): ValueState<T>;
+  getPartitionedState<T>(descriptor: ListStateDescriptor<T>): ListState<T>;
+  getPartitionedState<T>(descriptor: ReducingStateDescriptor<T>): ReducingState<T>;
+  getPartitionedState<In, Acc, Out>(
+    descriptor: AggregatingStateDescriptor<In, Acc, Out>,
+  ): AggregatingState<In, Out>;
+  getPartitionedState(descriptor: AnyStateDescriptor): unknown {
+    return this.states.of(descriptor);
+  }
+
+  mergePartitionedState(descriptor: AnyStateDescriptor): void {
+    const state = this.states.of(descriptor);
+    if (state.mergeNamespaces === undefined) {
+      throw new MillraceError(
+        'INVALID_ARGUMENT',
+        `mergePartitionedState: the state '${descriptor.name}' is a ${descriptor.kind} state, which cannot be merged; use list, reducing or aggregating state.`,
+      );
+    }
+    state.mergeNamespaces(this.window, this.mergedWindows);
+  }
+
+  forEachMergedWindow(action: (window: W) => void): void {
+    const result = this.window;
+    for (const window of this.mergedWindows) {
+      this.window = window;
+      action(window);
+    }
+    this.window = result;
+  }
+
+  getMetricGroup(): MetricGroup {
+    return this.metrics;
+  }
+
+  private isCleanup(timestampMs: number, isEventTime: boolean): boolean {
+    const { cleanup } = this;
+    if (this.isClearing) return false;
+    return isEventTime === cleanup.isEventTime && timestampMs === cleanup.timeOf(this.window);
   }
 }
 
-/** The context of ProcessWindowFunction. Results get the last timestamp of the window. */
-export class WindowFunctionContext implements ProcessWindowContext<TimeWindow> {
-  current = new TimeWindow();
+/** The context of window functions. Results get the last timestamp of the window. */
+export class WindowFunctionContext<W extends Window> implements ProcessWindowContext<W> {
+  current!: W;
   private readonly context: OperatorContext<never>;
-  private readonly timers: TimerService<TimeWindow>;
+  private readonly timers: TimerService<W>;
   private readonly stateOfWindow: WindowStateStore | undefined;
   private readonly stateOfKey: KeyedStateStore;
 
   /** Merging windows have no state of their own: it could not be merged. */
-  constructor(context: OperatorContext<never>, timers: TimerService<TimeWindow>, isMerging: boolean) {
+  constructor({ context, timers, windowType }: WindowContextParts<W>, isMerging: boolean) {
     this.context = context;
     this.timers = timers;
     this.stateOfKey = new FunctionRuntimeContext(context, true);
-    this.stateOfWindow = isMerging ? undefined : new StateOfWindow(context.keyedState, () => this.current);
+    this.stateOfWindow = isMerging
+      ? undefined
+      : new StatesOfWindow(context.keyedState, windowType, () => this.current);
   }
 
-  window(): TimeWindow {
+  window(): W {
     return this.current;
   }
 
@@ -84,7 +156,7 @@ export class WindowFunctionContext implements ProcessWindowContext<TimeWindow> {
     if (this.stateOfWindow !== undefined) return this.stateOfWindow;
     throw new MillraceError(
       'INVALID_ARGUMENT',
-      `Operator '${this.context.operatorName}': windowState() is not there for session windows, because it could not be merged. Use globalState().`,
+      `Operator '${this.context.operatorName}': windowState() is not there for merging windows such as sessions, because it could not be merged. Use globalState().`,
       { details: { operator: this.context.operatorName } },
     );
   }
@@ -98,36 +170,81 @@ export class WindowFunctionContext implements ProcessWindowContext<TimeWindow> {
   }
 }
 
-/** State in the namespace of the window that is current when it is asked for. */
-class StateOfWindow implements WindowStateStore {
-  private readonly backend: KeyedStateBackend;
-  private readonly window: () => TimeWindow;
+/** Whatever its types are. */
+type AnyStateDescriptor = Pick<StateDescriptor, 'kind' | 'name'>;
 
-  constructor(backend: KeyedStateBackend, window: () => TimeWindow) {
+/** Of the states that windows can have. */
+type WindowStateDescriptor =
+  | ValueStateDescriptor<never>
+  | ListStateDescriptor<never>
+  | ReducingStateDescriptor<never>
+  | AggregatingStateDescriptor<never, never, never>;
+
+type StateOfWindow<W> = { setNamespace(window: W): void } & Partial<Merging<W>>;
+
+/** State in the namespace of the window that is current when it is asked for. */
+class StatesOfWindow<W> implements WindowStateStore {
+  private readonly backend: KeyedStateBackend;
+  private readonly windowType: TypeInformation<W>;
+  private readonly window: () => W;
+  /** Asking the backend takes longer than asking here, and triggers ask for every element. */
+  private readonly known = new WeakMap<object, StateOfWindow<W>>();
+
+  constructor(backend: KeyedStateBackend, windowType: TypeInformation<W>, window: () => W) {
     this.backend = backend;
+    this.windowType = windowType;
     this.window = window;
   }
 
   getState<T>(descriptor: ValueStateDescriptor<T>): ValueState<T> {
-    return this.inWindow(this.backend.getNamespacedValueState(descriptor, TIME_WINDOW_TYPE));
+    return this.of(descriptor) as unknown as ValueState<T>;
   }
 
   getListState<T>(descriptor: ListStateDescriptor<T>): ListState<T> {
-    return this.inWindow(this.backend.getNamespacedListState(descriptor, TIME_WINDOW_TYPE));
+    return this.of(descriptor) as unknown as ListState<T>;
   }
 
   getReducingState<T>(descriptor: ReducingStateDescriptor<T>): ReducingState<T> {
-    return this.inWindow(this.backend.getNamespacedReducingState(descriptor, TIME_WINDOW_TYPE));
+    return this.of(descriptor) as unknown as ReducingState<T>;
   }
 
   getAggregatingState<In, Acc, Out>(
     descriptor: AggregatingStateDescriptor<In, Acc, Out>,
   ): AggregatingState<In, Out> {
-    return this.inWindow(this.backend.getNamespacedAggregatingState(descriptor, TIME_WINDOW_TYPE));
+    return this.of(descriptor) as unknown as AggregatingState<In, Out>;
   }
 
-  private inWindow<S extends { setNamespace(window: TimeWindow): void }>(state: S): S {
+  /** The state that the descriptor describes, whichever it is. */
+  of(descriptor: AnyStateDescriptor): StateOfWindow<W> {
+    let state = this.known.get(descriptor);
+    if (state === undefined) {
+      state = this.ask(descriptor as WindowStateDescriptor);
+      this.known.set(descriptor, state);
+    }
     state.setNamespace(this.window());
     return state;
   }
+
+  private ask(descriptor: WindowStateDescriptor): StateOfWindow<W> {
+    const { backend, windowType } = this;
+    switch (descriptor.kind) {
+      case 'value':
+        return backend.getNamespacedValueState(descriptor, windowType);
+      case 'list':
+        return backend.getNamespacedListState(descriptor, windowType);
+      case 'reducing':
+        return backend.getNamespacedReducingState(descriptor, windowType);
+      case 'aggregating':
+        return backend.getNamespacedAggregatingState(descriptor, windowType);
+      default:
+        throw noSuchState(descriptor);
+    }
+  }
+}
+
+function noSuchState({ name, kind }: AnyStateDescriptor): MillraceError {
+  return new MillraceError(
+    'INVALID_ARGUMENT',
+    `The state '${name}' is a ${kind} state, which windows do not have: use value, list, reducing or aggregating state.`,
+  );
 }

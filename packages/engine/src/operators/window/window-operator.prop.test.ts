@@ -9,6 +9,7 @@ import { OutputTag } from '../output-tag.ts';
 import { TimeWindow } from './time-window.ts';
 import {
   EventTimeSessionWindows,
+  isMerging,
   SlidingEventTimeWindows,
   TumblingEventTimeWindows,
   type WindowAssigner,
@@ -86,6 +87,9 @@ async function run(
   return result;
 }
 
+/** For assigners of event time. */
+const NO_CLOCK = { getCurrentProcessingTime: () => Number.NaN };
+
 interface ModelWindow {
   readonly key: number;
   window: TimeWindow;
@@ -110,14 +114,14 @@ class Model {
 
   add({ key, n }: Hit, at: number): void {
     let isTaken = false;
-    for (const assigned of this.assigner.assignWindows({ key, n }, at))
+    for (const assigned of this.assigner.assignWindows({ key, n }, at, NO_CLOCK))
       isTaken = this.addTo(key, n, assigned) || isTaken;
     if (!isTaken && at + this.latenessMs <= this.watermark) this.late.push(n);
     this.fire();
   }
 
   private addTo(key: number, n: number, window: TimeWindow): boolean {
-    const merging = this.assigner.isMerging;
+    const merging = isMerging(this.assigner);
     const same = this.windows.filter(
       (each) => each.key === key && (merging ? each.window.intersects(window) : each.window.equals(window)),
     );

@@ -312,7 +312,7 @@ describe('session windows', () => {
   });
 
   it('are refused with a trigger that cannot merge', () => {
-    const trigger: Trigger<Sale> = {
+    const trigger: Trigger = {
       onElement: () => 'FIRE',
       onEventTime: () => 'CONTINUE',
       onProcessingTime: () => 'CONTINUE',

@@ -4,6 +4,8 @@
  *     element ─► assigner ─► for each window: late? ─► contents.add ─► trigger ─► FIRE: window function ─► results
  *     timer ───────────────────────────────────────────────────────► trigger ─► FIRE; at clean-up time: window removed
  *
+ * Windows, assigners, triggers and evictors may be the user's own; windows of a whole stream are those of one key.
+ *
  * A window is late when its clean-up time, maxTimestamp + allowed lateness, is not after the watermark. An element none of
  * whose windows took it, and that is late itself, goes to the late side output or is counted (numLateRecordsDropped).
  * Results get the timestamp maxTimestamp.
@@ -15,83 +17,109 @@
 import { MAX_WATERMARK, MillraceError, NO_TIMESTAMP } from '../../base/index.ts';
 import type { OneInputOperator, TimerService, Triggerable } from '../../runtime/index.ts';
 import { type ListState, ListStateDescriptor } from '../../state/index.ts';
-import { Types } from '../../types/index.ts';
-import type { Collector, FunctionOrFactory, ProcessWindowFunction, WindowFunction } from '../functions.ts';
+import { type TypeInformation, Types } from '../../types/index.ts';
+import type { Collector } from '../functions.ts';
 import { FunctionOperator } from '../operator-defaults.ts';
 import type { OutputTag } from '../output-tag.ts';
 import { specialise } from '../specialise.ts';
 import { assertSynchronous, describe, refuseResult, resultNotAllowed } from '../user-result.ts';
+import { createEvictingContents } from './evicting-contents.ts';
+import type { Evictor } from './evictor.ts';
 import { makeFixedWindowAdd } from './fixed-window-add.ts';
-import { MergingWindowSet, type WindowAndState, type WindowMerge } from './merging-window-set.ts';
-import { TIME_WINDOW_TYPE, TimeWindow } from './time-window.ts';
-import { EventTimeTrigger, ProcessingTimeTrigger, type Trigger, type TriggerResult } from './trigger.ts';
-import type { WindowAssigner } from './window-assigner.ts';
+import {
+  type MergingRules,
+  MergingWindowSet,
+  type WindowAndState,
+  type WindowMerge,
+  windowEquality,
+} from './merging-window-set.ts';
+import { EventTimeTrigger, ProcessingTimeTrigger } from './time-trigger.ts';
+import { TimeWindow } from './time-window.ts';
+import type { Trigger, TriggerResult } from './trigger.ts';
+import type { Window } from './window.ts';
+import {
+  gridOf,
+  isMerging,
+  type MergingWindowAssigner,
+  type WindowAssigner,
+  type WindowAssignerContext,
+} from './window-assigner.ts';
 import {
   checkContentsSpec,
   createWindowContents,
+  type FastContents,
   type WindowContents,
   type WindowContentsSpec,
 } from './window-contents.ts';
+import {
+  type AnyWindowFunction,
+  type CallWindowFunction,
+  WINDOW_FUNCTION,
+  type WindowEvaluation,
+  windowCall,
+  windowFunctionOf,
+} from './window-evaluation.ts';
 import { WindowFunctionContext, WindowTriggerContext } from './window-function-context.ts';
 
-/** What is done with the contents when a window fires. */
-export type WindowEvaluation<K, Content, Out> =
-  | {
-      readonly kind: 'process';
-      readonly fn: FunctionOrFactory<ProcessWindowFunction<Content, Out, K, TimeWindow>>;
-    }
-  | { readonly kind: 'apply'; readonly fn: WindowFunction<Content, Out, K, TimeWindow> };
-
-export interface WindowOptions<K, In, Acc, Content, Out> {
-  readonly assigner: WindowAssigner<In>;
+export interface WindowOptions<K, In, Acc, Content, Out, W extends Window = TimeWindow> {
+  readonly assigner: WindowAssigner<In, W>;
   /** The assigner's default trigger if undefined. */
-  readonly trigger?: Trigger<In>;
+  readonly trigger?: Trigger<In, NoInfer<W>>;
+  /** With an evictor all elements are kept, and reduced only when the window fires. */
+  readonly evictor?: Evictor<In, NoInfer<W>>;
   /** How long after its end a window still takes elements; 0 if undefined. Event time only. */
   readonly allowedLatenessMs?: number;
   /** Where late elements go; undefined: they are counted and dropped. */
   readonly lateTag?: OutputTag<In>;
   readonly contents: WindowContentsSpec<In, Acc, Content>;
   /** undefined: the contents themselves are emitted. */
-  readonly evaluation?: WindowEvaluation<K, Content, Out>;
+  readonly evaluation?: WindowEvaluation<K, Content, Out, W>;
 }
 
 /** Flink's names of the timers and of the set of merging windows. */
 const WINDOW_TIMERS = 'window-timers';
 const MERGING_WINDOW_SET = 'merging-window-set';
 
-const FUNCTION = 'window function';
 const CLEAR = 'clear method of the window function';
 const TRIGGER = 'trigger';
+const ASSIGNER = 'window assigner';
+const RESULTS = "'CONTINUE', 'FIRE', 'PURGE' or 'FIRE_AND_PURGE'";
 
-export class WindowOperator<K, In, Acc, Content, Out>
-  extends FunctionOperator<ProcessWindowFunction<Content, Out, K, TimeWindow>, Out>
-  implements OneInputOperator<In, Out>, Triggerable<TimeWindow>
+export class WindowOperator<K, In, Acc, Content, Out, W extends Window = TimeWindow>
+  extends FunctionOperator<AnyWindowFunction<K, Content, Out, W>, Out>
+  implements OneInputOperator<In, Out>, Triggerable<W>
 {
-  private readonly options: WindowOptions<K, In, Acc, Content, Out>;
-  private readonly assigner: WindowAssigner<In>;
-  private readonly trigger: Trigger<In>;
+  private readonly options: WindowOptions<K, In, Acc, Content, Out, W>;
+  private readonly assigner: WindowAssigner<In, W>;
+  private readonly isEventTime: boolean;
+  private readonly trigger: Trigger<In, W>;
   /** The assigner's own trigger: its timers are known, and some of the work of I1 need not be done twice. */
   private readonly hasDefaultTrigger: boolean;
   private readonly latenessMs: number;
-  private contents!: WindowContents<In>;
-  private timers!: TimerService<TimeWindow>;
-  private triggerContext!: WindowTriggerContext;
-  private functionContext!: WindowFunctionContext;
-  private mergingSets: ListState<WindowAndState> | undefined;
+  private contents!: WindowContents<In, W>;
+  private timers!: TimerService<W>;
+  private assignerContext!: WindowAssignerContext;
+  private triggerContext!: WindowTriggerContext<W>;
+  private functionContext!: WindowFunctionContext<W>;
+  private mergingRules!: MergingRules<W>;
+  private mergingSets: ListState<WindowAndState<W>> | undefined;
   private lateRecordsDropped!: { inc(): void };
   private process!: (value: In, timestampMs: number) => void;
+  private call!: CallWindowFunction<K, Content, Out, W>;
   private readonly out: Collector<Out> = {
     collect: (value) => this.context.output.collect(value, this.functionContext.current.maxTimestamp()),
   };
 
   /** Throws INVALID_ARGUMENT for options that do not fit, PROMISE_NOT_EXPECTED for async functions. */
-  constructor(options: WindowOptions<K, In, Acc, Content, Out>) {
+  constructor(options: WindowOptions<K, In, Acc, Content, Out, W>) {
     super(windowFunctionOf(options.evaluation), ['process', 'clear', 'snapshotState'], true);
     checkContentsSpec(options.contents);
+    checkUserParts(options);
     this.options = options;
     this.assigner = options.assigner;
+    this.isEventTime = options.assigner.isEventTime();
     this.trigger = options.trigger ?? options.assigner.getDefaultTrigger();
-    const defaultTrigger = this.assigner.isEventTime ? EventTimeTrigger : ProcessingTimeTrigger;
+    const defaultTrigger = this.isEventTime ? EventTimeTrigger : ProcessingTimeTrigger;
     this.hasDefaultTrigger = this.trigger.constructor === defaultTrigger;
     this.latenessMs = options.allowedLatenessMs ?? 0;
     if (!Number.isSafeInteger(this.latenessMs) || this.latenessMs < 0) {
@@ -99,7 +127,7 @@ export class WindowOperator<K, In, Acc, Content, Out>
         `The allowed lateness must be an integer of at least 0 (milliseconds), found ${describe(this.latenessMs)}.`,
       );
     }
-    if (this.assigner.isMerging && !(this.trigger.canMerge() && this.trigger.onMerge !== undefined)) {
+    if (isMerging(this.assigner) && !(this.trigger.canMerge() && this.trigger.onMerge !== undefined)) {
       throw invalid(
         `${this.assigner} merges windows, but the trigger cannot: its canMerge() answers false or onMerge is missing.`,
       );
@@ -111,21 +139,23 @@ export class WindowOperator<K, In, Acc, Content, Out>
   }
 
   compile(label: string): (value: In, timestampMs: number) => void {
-    const { grid, isEventTime } = this.assigner;
     this.process = (value, timestampMs) => this.addElement(value, timestampMs);
-    if (grid !== undefined && this.hasDefaultTrigger) {
+    const grid = gridOf(this.assigner);
+    const state = this.contents.fast;
+    if (grid !== undefined && state !== undefined && this.hasDefaultTrigger) {
       this.process = specialise(
         makeFixedWindowAdd<In>,
         label,
       )({
         ...grid,
-        state: this.contents.fast,
+        // An assigner with a grid has windows of time.
+        state: state as unknown as FastContents<In, TimeWindow>,
         scratch: new TimeWindow(),
         timers: this.timers,
-        isEventTime,
+        isEventTime: this.isEventTime,
         noTimestamp: NO_TIMESTAMP,
         addSlowly: (startMs, value, timestampMs) =>
-          this.addToWindow(new TimeWindow(startMs, startMs + grid.sizeMs), undefined, value, timestampMs),
+          this.addToWindow(gridWindow<W>(startMs, grid.sizeMs), undefined, value, timestampMs),
         skipped: (value, timestampMs) => this.handleSkipped(value, timestampMs),
         missingTimestamp: () => this.missingTimestamp(),
         wrap: this.wrapper(this.contentsWhat),
@@ -134,44 +164,62 @@ export class WindowOperator<K, In, Acc, Content, Out>
     return this.process;
   }
 
-  onEventTime(timestampMs: number, window: TimeWindow): void {
+  onEventTime(timestampMs: number, window: W): void {
     this.onTimer(window, timestampMs, true);
   }
 
-  onProcessingTime(timestampMs: number, window: TimeWindow): void {
+  onProcessingTime(timestampMs: number, window: W): void {
     this.onTimer(window, timestampMs, false);
   }
 
   protected override prepare(): void {
-    const { context, assigner } = this;
-    this.contents = createWindowContents(context.keyedState, this.options.contents, context.operatorName);
-    this.timers = context.timerService(WINDOW_TIMERS, TIME_WINDOW_TYPE, this);
-    this.triggerContext = new WindowTriggerContext(this.timers);
-    this.functionContext = new WindowFunctionContext(context, this.timers, assigner.isMerging);
+    const { context, assigner, options } = this;
+    const { windowType } = assigner;
+    const { operatorName, keyedState } = context;
+    this.timers = context.timerService(WINDOW_TIMERS, windowType, this);
+    this.assignerContext = { getCurrentProcessingTime: () => this.timers.currentProcessingTime() };
+    const parts = { context, timers: this.timers, windowType };
+    this.triggerContext = new WindowTriggerContext(parts, {
+      isEventTime: this.isEventTime,
+      timeOf: (window) => this.cleanupTimerOf(window),
+    });
+    this.functionContext = new WindowFunctionContext(parts, isMerging(assigner));
+    this.contents =
+      options.evictor === undefined
+        ? createWindowContents(keyedState, options.contents, windowType, operatorName)
+        : createEvictingContents({
+            backend: keyedState,
+            spec: options.contents,
+            windowType,
+            evictor: options.evictor,
+            evictorContext: this.triggerContext,
+            operatorName,
+            wrap: (error, what) => context.wrapUserError(error, what),
+          });
+    this.call = windowCall(options.evaluation, this.fn);
     this.lateRecordsDropped = context.metrics.counter('numLateRecordsDropped');
-    if (assigner.isMerging) {
-      const pair = Types.TUPLE(TIME_WINDOW_TYPE, TIME_WINDOW_TYPE);
-      this.mergingSets = context.keyedState.getListState(
-        new ListStateDescriptor<WindowAndState>(MERGING_WINDOW_SET, pair),
-      );
-    }
+    if (isMerging(assigner)) this.prepareMerging(assigner);
     this.compile('window');
+  }
+
+  private prepareMerging(assigner: MergingWindowAssigner<In, W>): void {
+    const { windowType } = assigner;
+    const pair = Types.TUPLE(windowType, windowType) as TypeInformation<WindowAndState<W>>;
+    this.mergingSets = this.context.keyedState.getListState(
+      new ListStateDescriptor<WindowAndState<W>>(MERGING_WINDOW_SET, pair),
+    );
+    this.mergingRules = {
+      isSame: windowEquality(windowType),
+      mergeWindows: (windows, callback) => assigner.mergeWindows(windows, callback),
+    };
   }
 
   /** The general way: any assigner, any trigger. */
   private addElement(value: In, timestampMs: number): void {
-    const { assigner } = this;
-    if (assigner.isEventTime && timestampMs === NO_TIMESTAMP) throw this.missingTimestamp();
-    const timeMs = assigner.isEventTime ? timestampMs : this.timers.currentProcessingTime();
-    let windows: TimeWindow[];
-    try {
-      windows = assigner.assignWindows(value, timeMs);
-    } catch (error) {
-      throw this.context.wrapUserError(error, 'window assigner');
-    }
+    if (this.isEventTime && timestampMs === NO_TIMESTAMP) throw this.missingTimestamp();
     const set = this.loadMergingSet();
     let isSkipped = true;
-    for (const window of windows) {
+    for (const window of this.assignWindows(value, timestampMs)) {
       const actual = set === undefined ? window : this.mergeInto(set, window);
       if (this.addToWindow(actual, set, value, timestampMs)) isSkipped = false;
     }
@@ -179,10 +227,21 @@ export class WindowOperator<K, In, Acc, Content, Out>
     if (isSkipped) this.handleSkipped(value, timestampMs);
   }
 
+  private assignWindows(value: In, timestampMs: number): readonly W[] {
+    try {
+      const windows = this.assigner.assignWindows(value, timestampMs, this.assignerContext);
+      if (Array.isArray(windows)) return windows as readonly W[];
+      if (typeof windows?.[Symbol.iterator] === 'function') return [...windows];
+      throw resultNotAllowed(windows, ASSIGNER, this.context.operatorName, 'the windows of an element');
+    } catch (error) {
+      throw this.context.wrapUserError(error, ASSIGNER);
+    }
+  }
+
   /** False if the window is late. */
   private addToWindow(
-    window: TimeWindow,
-    set: MergingWindowSet | undefined,
+    window: W,
+    set: MergingWindowSet<W> | undefined,
     value: In,
     timestampMs: number,
   ): boolean {
@@ -190,47 +249,65 @@ export class WindowOperator<K, In, Acc, Content, Out>
       set?.retire(window);
       return false;
     }
-    if (!Number.isSafeInteger(window.end)) throw this.windowOutOfRange(window);
-    this.contents.setNamespace(set?.stateWindowOf(window) ?? window);
+    const { contents, trigger, triggerContext } = this;
+    if (!isInRange(window)) throw this.windowOutOfRange(window);
+    contents.setNamespace(set?.stateWindowOf(window) ?? window);
     try {
-      this.contents.add(value);
+      contents.add(value, timestampMs);
     } catch (error) {
       throw this.context.wrapUserError(error, this.contentsWhat);
     }
-    this.triggerContext.window = window;
-    const result = this.askTrigger(() =>
-      this.trigger.onElement(value, timestampMs, window, this.triggerContext),
-    );
+    triggerContext.window = window;
+    let result: TriggerResult;
+    try {
+      result = trigger.onElement(value, timestampMs, window, triggerContext);
+    } catch (error) {
+      throw this.context.wrapUserError(error, TRIGGER);
+    }
     this.act(result, window);
     this.registerCleanupTimer(window);
     return true;
   }
 
   /** Adds a window to the set, moves state and timers as it says, and answers the window that holds it now. */
-  private mergeInto(set: MergingWindowSet, added: TimeWindow): TimeWindow {
-    const { window, merge } = set.add(added);
-    if (merge !== undefined) this.applyMerge(merge);
-    return window;
+  private mergeInto(set: MergingWindowSet<W>, added: W): W {
+    const { context } = this;
+    let change: ReturnType<MergingWindowSet<W>['add']>;
+    try {
+      change = set.add(added);
+    } catch (error) {
+      throw context.wrapUserError(error, ASSIGNER);
+    }
+    for (const merge of change.merges) this.applyMerge(merge);
+    return change.window;
   }
 
-  private applyMerge(merge: WindowMerge): void {
-    const { trigger, triggerContext } = this;
-    triggerContext.window = merge.result;
-    this.askTrigger(() => trigger.onMerge!(merge.result, triggerContext));
-    for (const window of merge.merged) {
-      triggerContext.window = window;
-      this.askTrigger(() => trigger.clear(window, triggerContext));
+  private applyMerge({ result, merged, stateWindow, mergedStateWindows }: WindowMerge<W>): void {
+    if (this.isLate(result)) throw this.mergedIntoThePast(result);
+    const { trigger, triggerContext, context } = this;
+    triggerContext.window = result;
+    triggerContext.mergedWindows = merged;
+    let answer: unknown;
+    try {
+      answer = trigger.onMerge!(result, triggerContext);
+    } catch (error) {
+      throw context.wrapUserError(error, TRIGGER);
+    }
+    if (answer !== undefined) refuseResult(answer, TRIGGER, context.operatorName);
+    for (const window of merged) {
+      this.clearTrigger(window);
       this.deleteCleanupTimer(window);
     }
-    if (merge.mergedStateWindows.length === 0) return;
+    triggerContext.mergedWindows = [];
+    if (mergedStateWindows.length === 0) return;
     try {
-      this.contents.mergeNamespaces(merge.stateWindow, merge.mergedStateWindows);
+      this.contents.mergeNamespaces(stateWindow, mergedStateWindows);
     } catch (error) {
-      throw this.context.wrapUserError(error, this.contentsWhat);
+      throw context.wrapUserError(error, this.contentsWhat);
     }
   }
 
-  private onTimer(window: TimeWindow, timestampMs: number, isEventTime: boolean): void {
+  private onTimer(window: W, timestampMs: number, isEventTime: boolean): void {
     const set = this.loadMergingSet();
     const stateWindow = set === undefined ? window : set.stateWindowOf(window);
     // The timer of a merging window that is gone: timers of triggers that did not delete them.
@@ -238,116 +315,133 @@ export class WindowOperator<K, In, Acc, Content, Out>
     const { trigger, triggerContext } = this;
     this.contents.setNamespace(stateWindow);
     triggerContext.window = window;
-    const result = this.askTrigger(() =>
-      isEventTime
+    let result: TriggerResult;
+    try {
+      result = isEventTime
         ? trigger.onEventTime(timestampMs, window, triggerContext)
-        : trigger.onProcessingTime(timestampMs, window, triggerContext),
-    );
+        : trigger.onProcessingTime(timestampMs, window, triggerContext);
+    } catch (error) {
+      throw this.context.wrapUserError(error, TRIGGER);
+    }
     this.act(result, window);
-    if (isEventTime === this.assigner.isEventTime && timestampMs === this.cleanupTime(window)) {
+    if (isEventTime === this.isEventTime && timestampMs === this.cleanupTime(window)) {
       this.removeWindow(window, set);
     }
     this.storeMergingSet(set);
   }
 
   /** The namespace of the contents is that of the window. */
-  private act(result: TriggerResult, window: TimeWindow): void {
-    if (result === 'CONTINUE') return;
-    if (result === 'FIRE' || result === 'FIRE_AND_PURGE') this.emit(window);
-    if (result === 'PURGE' || result === 'FIRE_AND_PURGE') this.contents.clear();
+  private act(result: TriggerResult, window: W): void {
+    switch (result) {
+      case 'CONTINUE':
+        return;
+      case 'FIRE':
+        return this.emit(window);
+      case 'PURGE':
+        return this.contents.clear();
+      case 'FIRE_AND_PURGE':
+        this.emit(window);
+        return this.contents.clear();
+      default:
+        throw resultNotAllowed(result, TRIGGER, this.context.operatorName, RESULTS);
+    }
   }
 
-  private emit(window: TimeWindow): void {
+  private emit(window: W): void {
+    const { contents, context, functionContext } = this;
     let elements: readonly unknown[] | undefined;
     try {
-      elements = this.contents.elements();
+      elements = contents.elements(window);
     } catch (error) {
-      throw this.context.wrapUserError(error, this.contentsWhat);
+      throw context.wrapUserError(error, this.contentsWhat);
     }
     if (elements === undefined) return;
-    this.functionContext.current = window;
+    functionContext.current = window;
     let result: unknown;
     try {
-      const key = this.context.keyedState.currentKey as K;
-      result = this.fn.process(key, this.functionContext, elements as readonly Content[], this.out);
+      const key = context.keyedState.currentKey as K;
+      result = this.call(key, functionContext, elements as readonly Content[], this.out);
     } catch (error) {
-      throw this.context.wrapUserError(error, FUNCTION);
+      throw context.wrapUserError(error, WINDOW_FUNCTION);
     }
-    if (result !== undefined) refuseResult(result, FUNCTION, this.context.operatorName);
+    if (result !== undefined) refuseResult(result, WINDOW_FUNCTION, context.operatorName);
+    contents.evaluated?.(window);
   }
 
-  private removeWindow(window: TimeWindow, set: MergingWindowSet | undefined): void {
+  private removeWindow(window: W, set: MergingWindowSet<W> | undefined): void {
+    const { context, functionContext } = this;
     this.contents.clear();
     // At the clean-up time the one timer of a default trigger has fired.
-    if (!this.hasDefaultTrigger) {
-      this.triggerContext.window = window;
-      this.askTrigger(() => this.trigger.clear(window, this.triggerContext));
-    }
+    if (!this.hasDefaultTrigger) this.clearTrigger(window);
     set?.retire(window);
     if (this.fn.clear === undefined) return;
-    this.functionContext.current = window;
+    functionContext.current = window;
     let result: unknown;
     try {
-      result = this.fn.clear(this.functionContext);
+      result = this.fn.clear(functionContext);
     } catch (error) {
-      throw this.context.wrapUserError(error, CLEAR);
+      throw context.wrapUserError(error, CLEAR);
     }
-    if (result !== undefined) refuseResult(result, CLEAR, this.context.operatorName);
+    if (result !== undefined) refuseResult(result, CLEAR, context.operatorName);
+  }
+
+  private clearTrigger(window: W): void {
+    const { triggerContext } = this;
+    triggerContext.window = window;
+    triggerContext.isClearing = true;
+    try {
+      this.trigger.clear(window, triggerContext);
+    } catch (error) {
+      throw this.context.wrapUserError(error, TRIGGER);
+    }
+    triggerContext.isClearing = false;
   }
 
   private handleSkipped(value: In, timestampMs: number): void {
-    if (!this.assigner.isEventTime || timestampMs + this.latenessMs > this.timers.currentWatermark()) return;
+    if (!this.isEventTime || timestampMs + this.latenessMs > this.timers.currentWatermark()) return;
     const tag = this.options.lateTag;
     if (tag === undefined) this.lateRecordsDropped.inc();
     else this.context.output.collectSide(tag.id, value, timestampMs);
   }
 
-  private isLate(window: TimeWindow): boolean {
-    return this.assigner.isEventTime && this.cleanupTime(window) <= this.timers.currentWatermark();
+  private isLate(window: W): boolean {
+    return this.isEventTime && this.cleanupTime(window) <= this.timers.currentWatermark();
   }
 
-  private cleanupTime(window: TimeWindow): number {
-    if (!this.assigner.isEventTime) return window.maxTimestamp();
+  private cleanupTime(window: W): number {
+    if (!this.isEventTime) return window.maxTimestamp();
     return Math.min(window.maxTimestamp() + this.latenessMs, MAX_WATERMARK);
   }
 
-  private registerCleanupTimer(window: TimeWindow): void {
+  /** When the operator's own timer for the removal of the window fires; undefined if there is none. */
+  private cleanupTimerOf(window: W): number | undefined {
+    // The default triggers set a timer at the end of the window: without lateness that is the clean-up time.
+    if (this.hasDefaultTrigger && (this.latenessMs === 0 || !this.isEventTime)) return undefined;
     const timeMs = this.cleanupTime(window);
-    if (timeMs === MAX_WATERMARK || this.triggerSetsCleanupTimer) return;
-    if (this.assigner.isEventTime) this.timers.registerEventTimeTimer(window, timeMs);
+    return timeMs === MAX_WATERMARK ? undefined : timeMs;
+  }
+
+  private registerCleanupTimer(window: W): void {
+    const timeMs = this.cleanupTimerOf(window);
+    if (timeMs === undefined) return;
+    if (this.isEventTime) this.timers.registerEventTimeTimer(window, timeMs);
     else this.timers.registerProcessingTimeTimer(window, timeMs);
   }
 
-  private deleteCleanupTimer(window: TimeWindow): void {
-    const timeMs = this.cleanupTime(window);
-    if (timeMs === MAX_WATERMARK || this.triggerSetsCleanupTimer) return;
-    if (this.assigner.isEventTime) this.timers.deleteEventTimeTimer(window, timeMs);
+  private deleteCleanupTimer(window: W): void {
+    const timeMs = this.cleanupTimerOf(window);
+    if (timeMs === undefined) return;
+    if (this.isEventTime) this.timers.deleteEventTimeTimer(window, timeMs);
     else this.timers.deleteProcessingTimeTimer(window, timeMs);
   }
 
-  /** The default triggers set a timer at the end of the window: without lateness that is the clean-up time. */
-  private get triggerSetsCleanupTimer(): boolean {
-    return this.hasDefaultTrigger && (this.latenessMs === 0 || !this.assigner.isEventTime);
+  private loadMergingSet(): MergingWindowSet<W> | undefined {
+    const { mergingSets } = this;
+    return mergingSets === undefined ? undefined : new MergingWindowSet(this.mergingRules, mergingSets.get());
   }
 
-  private loadMergingSet(): MergingWindowSet | undefined {
-    return this.mergingSets === undefined ? undefined : new MergingWindowSet(this.mergingSets.get());
-  }
-
-  private storeMergingSet(set: MergingWindowSet | undefined): void {
+  private storeMergingSet(set: MergingWindowSet<W> | undefined): void {
     if (set?.isChanged) this.mergingSets!.update(set.contents);
-  }
-
-  private askTrigger<R>(call: () => R): R {
-    let result: R;
-    try {
-      result = call();
-    } catch (error) {
-      throw this.context.wrapUserError(error, TRIGGER);
-    }
-    if (result instanceof Promise)
-      throw resultNotAllowed(result, TRIGGER, this.context.operatorName, 'its answer');
-    return result;
   }
 
   private get contentsWhat(): string {
@@ -365,28 +459,46 @@ export class WindowOperator<K, In, Acc, Content, Out>
     );
   }
 
-  private windowOutOfRange(window: TimeWindow): MillraceError {
+  private windowOutOfRange(window: W): MillraceError {
     const operator = this.context.operatorName;
-    const message = `Operator '${operator}': the window ${window} of a record ends beyond the largest timestamp, ${MAX_WATERMARK}.`;
+    const message = `Operator '${operator}': the window ${String(window)} of a record ends beyond the largest timestamp, ${MAX_WATERMARK}.`;
     return new MillraceError('TIMESTAMP_INVALID', message, { details: { operator } });
+  }
+
+  private mergedIntoThePast(window: W): MillraceError {
+    const operator = this.context.operatorName;
+    return new MillraceError(
+      'INVALID_ARGUMENT',
+      `Operator '${operator}': mergeWindows of ${this.assigner} made the window ${String(window)}, which is over already at the ` +
+        `watermark ${this.timers.currentWatermark()}: a window must not end earlier by merging.`,
+      { details: { operator } },
+    );
   }
 }
 
-/** The user's function, or one that stands for its absence, as an object with `process`. */
-function windowFunctionOf<K, Content, Out>(
-  evaluation: WindowEvaluation<K, Content, Out> | undefined,
-): FunctionOrFactory<ProcessWindowFunction<Content, Out, K, TimeWindow>> {
-  if (evaluation === undefined) {
-    return () => ({
-      process: (_key, _context, elements, out) => {
-        for (const element of elements) out.collect(element as unknown as Out);
-      },
-    });
+/** Refuses what is no function, and what is declared async. */
+function checkUserParts<In, W extends Window>(parts: {
+  readonly assigner: WindowAssigner<In, W>;
+  readonly trigger?: Trigger<In, W>;
+  readonly evictor?: Evictor<In, W>;
+}): void {
+  const { assigner, trigger, evictor } = parts;
+  assertSynchronous(assigner.assignWindows, 'method assignWindows of the window assigner');
+  for (const method of ['onElement', 'onEventTime', 'onProcessingTime', 'clear'] as const) {
+    if (trigger !== undefined) assertSynchronous(trigger[method], `method ${method} of the trigger`);
   }
-  if (evaluation.kind === 'process') return evaluation.fn;
-  const { fn } = evaluation;
-  assertSynchronous(fn, FUNCTION);
-  return () => ({ process: (key, context, elements, out) => fn(key, context.window(), elements, out) });
+  for (const method of ['evictBefore', 'evictAfter'] as const) {
+    if (evictor !== undefined) assertSynchronous(evictor[method], `method ${method} of the evictor`);
+  }
+}
+
+function gridWindow<W>(startMs: number, sizeMs: number): W {
+  return new TimeWindow(startMs, startMs + sizeMs) as unknown as W;
+}
+
+/** Windows may end with time itself, but those of time have an end that is a timestamp too. */
+function isInRange(window: Window): boolean {
+  return Number.isSafeInteger(window instanceof TimeWindow ? window.end : window.maxTimestamp());
 }
 
 function invalid(message: string): MillraceError {

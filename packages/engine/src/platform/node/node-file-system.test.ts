@@ -35,6 +35,22 @@ test('a file is written in pieces, synced, renamed and read back', async () => {
   assert.equal(await files.stat(path), undefined);
 });
 
+test('a file keeps its identity when it is renamed and written to, and gives it to no other', async () => {
+  const identity = async (name: string): Promise<string | undefined> =>
+    (await files.stat(`${directory}/${name}`))?.identity;
+  writeFileSync(`${directory}/first`, 'a');
+  const first = await identity('first');
+  assert.ok(first !== undefined);
+  writeFileSync(`${directory}/first`, 'longer', { flag: 'a' });
+  await files.rename(`${directory}/first`, `${directory}/renamed`);
+  assert.equal(await identity('renamed'), first);
+  const open = await files.open(`${directory}/renamed`);
+  assert.equal(open.identity, first);
+  await open.close();
+  writeFileSync(`${directory}/second`, 'b');
+  assert.notEqual(await identity('second'), first);
+});
+
 test('what is not there lists as empty, has no stat, and is deleted without error', async () => {
   assert.deepEqual(await files.list(`${directory}/nowhere`), []);
   assert.equal(await files.stat(`${directory}/nowhere/at/all`), undefined);

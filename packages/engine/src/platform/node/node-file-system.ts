@@ -4,6 +4,7 @@
  * What must survive a power failure is synced where the interface says so: the data of a file by `sync`, names by
  * `syncDirectory`, and `makeDirectory` by itself.
  */
+import type { Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -22,6 +23,7 @@ export const nodeFileSystem: FileSystem = {
   rename: (from, to) => attempt('rename', from, () => rename(from, to)),
   delete: (path) => attempt('delete', path, () => rm(path, { recursive: true, force: true, maxRetries: 2 })),
   syncDirectory: (path) => attempt('sync the directory', path, () => syncDirectory(path)),
+  truncate: (path, sizeBytes) => attempt('truncate', path, () => truncateFile(path, sizeBytes)),
   lockDirectory: (path) => attempt('lock the directory', path, () => lockDirectory(path)),
 };
 
@@ -58,6 +60,7 @@ async function openReadable(path: string): Promise<ReadableFile> {
     if (stats.isDirectory()) throw Object.assign(new Error('it is a directory'), { code: 'EISDIR' });
     return {
       sizeBytes: stats.size,
+      identity: identityOf(stats),
       read: (position, lengthBytes) => attempt('read', path, () => readAt(handle, position, lengthBytes)),
       close: () => attempt('close', path, () => handle.close()),
     };
@@ -98,10 +101,23 @@ async function listDirectory(directory: string): Promise<FileEntry[]> {
   }
 }
 
+/**
+ * Inode and time of birth: the inode alone is given to the next file when this one is deleted. Undefined where the file
+ * system knows no times of birth (Node gives 0 then; every system that Node 20 runs on can be asked for them).
+ */
+function identityOf(stats: Stats): string | undefined {
+  return stats.birthtimeMs === 0 ? undefined : `${stats.ino}-${stats.birthtimeMs}`;
+}
+
 async function statOf(path: string): Promise<FileStat | undefined> {
   try {
     const stats = await stat(path);
-    return { sizeBytes: stats.size, isDirectory: stats.isDirectory(), modifiedMs: Math.floor(stats.mtimeMs) };
+    return {
+      sizeBytes: stats.size,
+      isDirectory: stats.isDirectory(),
+      modifiedMs: Math.floor(stats.mtimeMs),
+      identity: identityOf(stats),
+    };
   } catch (error) {
     if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return undefined;
     throw error;
@@ -117,6 +133,16 @@ async function makeDirectory(path: string): Promise<void> {
     directory = dirname(directory);
     await syncDirectory(directory);
     if (directory === dirname(directory)) break;
+  }
+}
+
+async function truncateFile(path: string, sizeBytes: number): Promise<void> {
+  const handle = await open(path, 'r+');
+  try {
+    await handle.truncate(sizeBytes);
+    await handle.sync();
+  } finally {
+    await handle.close();
   }
 }
 

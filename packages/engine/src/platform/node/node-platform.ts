@@ -5,8 +5,8 @@
 import type { ResourceLimits } from 'node:worker_threads';
 import { type Logger, lineLogger } from '../../base/index.ts';
 import type { Platform } from '../platform.ts';
+import { compress, decompress, decompressPieces } from './compression.ts';
 import { createNodeRandom, nodeClock, nodeHasher, nodeTimers } from './node-clock.ts';
-import { decompress } from './node-decompression.ts';
 import { resolveFileUri } from './node-file-uri.ts';
 import { nodeParking } from './node-parking.ts';
 import { createNodeThreads } from './node-threads.ts';
@@ -29,13 +29,16 @@ export function createNodePlatform(options: NodePlatformOptions = {}): Platform 
     logger: options.logger ?? lineLogger('info', (line) => process.stderr.write(`${line}\n`)),
     fileSystem: resolveFileUri,
     hasher: nodeHasher,
+    compress,
     decompress,
+    decompressPieces,
     cpuMicros: () => {
       const { user, system } = process.cpuUsage();
       return user + system;
     },
-    printLine: (line) => {
-      process.stdout.write(`${line}\n`);
+    printLine: (line, to = 'stdout') => {
+      process[to].write(`${line}\n`);
     },
+    isStandardStream: (stream) => stream === process.stdout || stream === process.stderr,
   };
 }

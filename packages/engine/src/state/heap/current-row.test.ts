@@ -36,6 +36,7 @@ test('namespaces of one slot hash are apart, whatever the type of the key', asyn
       keyType,
       keyGroups: { first: 0, last: 127 },
       maxParallelism: 128,
+      processingTimeMs: () => 0,
       operatorName: 'totals',
     });
     const state = backend.getNamespacedValueState(new ValueStateDescriptor('v', Types.STRING), Types.STRING);

@@ -7,6 +7,9 @@
  *
  * Values of one number are encoded in place. Others are encoded into the scratch first, because encoding may throw
  * half-way, which must not harm the row; then they are copied if they fit.
+ *
+ * A state with time-to-live has more text at two places: a row that was located is dropped if it has expired, and a row
+ * that was read lives on or goes. Its serializer is that of values with their last access (state-ttl.ts).
  */
 
 import { generateCode } from '../../base/index.ts';
@@ -25,6 +28,7 @@ import { setEntryValue } from './entry-rows.ts';
 import { EntryState, type StateWorkspace } from './entry-state.ts';
 import { EXTERNAL_VALUE, UNITS_MASK, VALUE_OFFSET_MASK, VALUE_OFFSET_SHIFT } from './row-format.ts';
 import type { RowStore } from './row-store.ts';
+import type { StateTtl } from './state-ttl.ts';
 
 /** Kinds whose encoders check the value before they write anything. */
 const IN_PLACE: ReadonlySet<string> = new Set(['long', 'int', 'double', 'boolean', 'date', 'enum']);
@@ -37,6 +41,7 @@ export interface EntryStateParts<T, N> {
   readonly current: CurrentRow<N>;
   readonly serializer: TypeSerializer<T>;
   readonly workspace: StateWorkspace;
+  readonly ttl: StateTtl | undefined;
 }
 
 /** A value state; `value()` gives a fresh default each time where `defaultValue` has one. */
@@ -46,9 +51,10 @@ export function createValueState<T, N>(
 ): Namespaced<ValueState<T>, N> {
   const methods = `
   value() {
-    ${LOCATE}
+    ${locateVisible(parts.ttl)}
     if (row === 0) return this.defaultValue();
     ${readText(parts.current.store)}
+    ${afterReadText(parts.ttl)}
     return value;
   }
   update(value) {
@@ -64,19 +70,20 @@ export function createReducingState<T, N>(
 ): Namespaced<ReducingState<T>, N> & Merging<N> & Required<AddsIfPresent<T>> {
   const methods = `
   get() {
-    ${LOCATE}
+    ${locateVisible(parts.ttl)}
     if (row === 0) return undefined;
     ${readText(parts.current.store)}
+    ${afterReadText(parts.ttl)}
     return value;
   }
   add(added) {
-    ${LOCATE}
+    ${locateVisible(parts.ttl)}
     if (row === 0) { this.insert(added); return; }
     ${readText(parts.current.store)}
     this.write(this.reduce(value, added));
   }
   addIfPresent(added) {
-    ${LOCATE}
+    ${locateVisible(parts.ttl)}
     if (row === 0) return false;
     ${readText(parts.current.store)}
     this.write(this.reduce(value, added));
@@ -94,19 +101,20 @@ export function createAggregatingState<In, Acc, Out, N>(
 ): Namespaced<AggregatingState<In, Out>, N> & Merging<N> & Required<AddsIfPresent<In>> {
   const methods = `
   get() {
-    ${LOCATE}
+    ${locateVisible(parts.ttl)}
     if (row === 0) return undefined;
     ${readText(parts.current.store)}
+    ${afterReadText(parts.ttl)}
     return this.aggregate.getResult(value);
   }
   add(added) {
-    ${LOCATE}
+    ${locateVisible(parts.ttl)}
     if (row === 0) { this.insert(this.aggregate.add(added, this.aggregate.createAccumulator())); return; }
     ${readText(parts.current.store)}
     this.write(this.aggregate.add(added, value));
   }
   addIfPresent(added) {
-    ${LOCATE}
+    ${locateVisible(parts.ttl)}
     if (row === 0) return false;
     ${readText(parts.current.store)}
     this.write(this.aggregate.add(added, value));
@@ -120,6 +128,37 @@ export function createAggregatingState<In, Acc, Out, N>(
 
 const LOCATE = `const current = this.current;
     const row = current.generation === this.context.generation ? current.row : current.locate();`;
+
+/** Locates the row; one that has expired and must not be seen is removed. */
+function locateVisible(ttl: StateTtl | undefined): string {
+  if (ttl === undefined) return LOCATE;
+  const counted = `this.ttl.accesses++; ${LOCATE}`;
+  if (ttl.returnsExpired) return counted;
+  return `${counted.replace('const row', 'let row')}
+    if (row !== 0 && this.ttl.isExpired(this.store, row)) { this.removeExpired(); row = 0; }`;
+}
+
+/** After a value was read from the row, as `value`. */
+function afterReadText(ttl: StateTtl | undefined): string {
+  if (ttl === undefined || !(ttl.returnsExpired || ttl.refreshesOnRead)) return '';
+  const refresh = ttl.refreshesOnRead ? 'this.ttl.refresh(this.store, row);' : '';
+  if (!ttl.returnsExpired) return refresh;
+  return `if (this.ttl.isExpired(this.store, row)) this.removeExpired(); else { ${refresh} }`;
+}
+
+/** What only states with time-to-live have. */
+function ttlText(ttl: StateTtl | undefined): string {
+  if (ttl === undefined) return '';
+  return `
+  find() {
+    ${locateVisible(ttl)}
+    return row;
+  }
+  removeExpired() {
+    this.clear();
+    this.ttl.expired++;
+  }`;
+}
 
 /** Declares view, at and word of the row. */
 function rowText(store: RowStore): string {
@@ -179,12 +218,13 @@ function writeText<T>(store: RowStore, serializer: TypeSerializer<T>): string {
   }`;
 }
 
-/** The user's functions, which become properties of the state. */
-type UserFunctions = Readonly<Record<string, unknown>>;
+/** The user's functions, and the time-to-live, which become properties of the state. */
+type Properties = Readonly<Record<string, unknown>>;
 
-function generate<T, N, S>(parts: EntryStateParts<T, N>, methods: string, functions: UserFunctions): S {
-  const { current, serializer, workspace } = parts;
-  const names = Object.keys(functions).join(', ');
+function generate<T, N, S>(parts: EntryStateParts<T, N>, methods: string, functions: Properties): S {
+  const { current, serializer, workspace, ttl } = parts;
+  const properties = ttl === undefined ? functions : { ...functions, ttl };
+  const names = Object.keys(properties).join(', ');
   const source = `return class extends EntryState {
   constructor(current, serializer, workspace, { ${names} }) {
     super(current, serializer, workspace);
@@ -192,6 +232,7 @@ function generate<T, N, S>(parts: EntryStateParts<T, N>, methods: string, functi
     Object.assign(this, { ${names} });
   }
 ${methods}
+${ttlText(ttl)}
 ${writeText(current.store, serializer)}
 };`;
   const State = generateCode<
@@ -199,8 +240,8 @@ ${writeText(current.store, serializer)}
       current: CurrentRow<N>,
       serializer: TypeSerializer<T>,
       workspace: StateWorkspace,
-      functions: UserFunctions,
+      properties: Properties,
     ) => S
   >('keyed state', { EntryState, copyBytes, setEntryValue }, source);
-  return new State(current, serializer, workspace, functions);
+  return new State(current, serializer, workspace, properties);
 }

@@ -67,6 +67,11 @@ export class EntryState<T, N> {
     this.scratch.trim();
   }
 
+  /** The row of the current key and namespace; 0 if there is none that is to be seen. */
+  find(): number {
+    return this.current.find();
+  }
+
   /** Reads a value wherever it lies. */
   readAnywhere(row: number): T {
     const { run } = this;
@@ -91,7 +96,7 @@ export class EntryState<T, N> {
     const targetBytes = current.holdNamespace();
     const others = sources.filter((source) => {
       current.setNamespace(source);
-      return !current.isNamespace(targetBytes) && current.find() !== 0;
+      return !current.isNamespace(targetBytes) && this.find() !== 0;
     });
     if (others.length > 0) {
       const values = others.map((source) => {
@@ -99,7 +104,7 @@ export class EntryState<T, N> {
         return this.readAnywhere(current.find());
       });
       current.setNamespace(target);
-      const row = current.find();
+      const row = this.find();
       const merged = values.reduce(merge);
       write(row === 0 ? merged : merge(this.readAnywhere(row), merged));
       for (const source of others) {

@@ -1,7 +1,7 @@
 /**
  * Bytes too long for a row: a chain of PIECE rows of the same key group, referred to by (first piece, length).
  *
- * Used for values and identities above half a page. A chain is written once and then only read or freed.
+ * Used for values and identities above half a page. A chain keeps its length: it is written, read, and freed as a whole.
  */
 import type { ByteView } from '../../types/index.ts';
 import { copyBytes, equalBytes } from './bytes.ts';
@@ -38,6 +38,16 @@ export function readPieces(store: RowStore, first: number, to: ByteView, at: num
   for (let piece = first; piece !== 0; piece = store.getInt(piece, ROW_WORD_1)) {
     const bytes = store.getInt(piece, ROW_WORD_2);
     copyBytes(store.viewOf(piece), store.offsetOf(piece) + PAYLOAD, to, at, bytes);
+    at += bytes;
+  }
+}
+
+/** Replaces all bytes of a chain by those of `from` at `at`: as many as it has. */
+export function overwritePieces(store: RowStore, first: number, from: ByteView, at: number): void {
+  for (let piece = first; piece !== 0; piece = store.getInt(piece, ROW_WORD_1)) {
+    const bytes = store.getInt(piece, ROW_WORD_2);
+    store.touch(piece);
+    copyBytes(from, at, store.viewOf(piece), store.offsetOf(piece) + PAYLOAD, bytes);
     at += bytes;
   }
 }

@@ -2,13 +2,14 @@
  * Snapshots that were written by the version that introduced their format. They are never rewritten: when a test here
  * fails, saved state of users can no longer be read.
  *
- * `fillGolden` is how their contents were made; a change of the format gets files of its own.
+ * `fillGolden` and `fillTtlGolden` are how their contents were made; a change of the format gets files of its own.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { BackendWorkbench, useKey } from '../../testing/keyed-backend/backend-workbench.ts';
+import { openTextStates } from '../../testing/keyed-backend/ttl-states.ts';
 import { type TypeInformation, Types } from '../../types/index.ts';
 import type { KeyedStateBackend, KeyedStateToRestore } from '../backend.ts';
 import {
@@ -130,8 +131,12 @@ function checkGolden(backend: KeyedStateBackend<string>): void {
   assert.equal(timers.size, 0);
 }
 
+function bytesOf(name: string): Uint8Array {
+  return new Uint8Array(readFileSync(join(import.meta.dirname, '../golden', name)));
+}
+
 function golden(name: string): KeyedStateToRestore {
-  const bytes = new Uint8Array(readFileSync(join(import.meta.dirname, '../golden', name)));
+  const bytes = bytesOf(name);
   return {
     handle: {
       format: 'heap-1',
@@ -147,13 +152,16 @@ function golden(name: string): KeyedStateToRestore {
   };
 }
 
+const benchWith = (pageBytes: number) =>
+  new BackendWorkbench((options) =>
+    createHeapKeyedStateBackend({ ...options, tuning: { pageBytes, chunkBytes: 2 ** 21 } }),
+  );
+
 for (const [name, pageBytes] of [
   ['heap-1-pages-16384.bin', 16384],
   ['heap-1-pages-256.bin', 256],
 ] as const) {
-  const bench = new BackendWorkbench((options) =>
-    createHeapKeyedStateBackend({ ...options, tuning: { pageBytes, chunkBytes: 2 ** 21 } }),
-  );
+  const bench = benchWith(pageBytes);
 
   test(`${name} is restored as it is`, async () => {
     checkGolden(await bench.create({ maxParallelism: MAX_PARALLELISM, restore: [golden(name)] }));
@@ -172,5 +180,58 @@ for (const [name, pageBytes] of [
     const backend = await bench.create({ maxParallelism: MAX_PARALLELISM });
     fillGolden(backend);
     checkGolden(await bench.restoreOf(backend, { maxParallelism: MAX_PARALLELISM }));
+  });
+}
+
+const TTL = 1000;
+const WRITTEN_MS = 1_700_000_000_000;
+
+/** States with time-to-live; `i` of the key says when they were written. */
+function fillTtlGolden(bench: BackendWorkbench, backend: KeyedStateBackend<string>): void {
+  const states = openTextStates(backend, { ttl: TTL });
+  const plain = backend.getValueState(new ValueStateDescriptor('plain', Types.LONG));
+  for (let i = 0; i < KEYS; i++) {
+    bench.nowMs = WRITTEN_MS + i;
+    useKey(backend, keyOf(i));
+    for (const state of states.values()) state.write('t'.repeat((i * i) % 500));
+    plain.update(i);
+  }
+}
+
+/** Asserts that the states of the keys from `first` on are there and no others. */
+function checkTtlGolden(backend: KeyedStateBackend<string>, first: number): void {
+  const states = openTextStates(backend, { ttl: TTL });
+  const plain = backend.getValueState(new ValueStateDescriptor('plain', Types.LONG));
+  for (let i = 0; i < KEYS; i++) {
+    useKey(backend, keyOf(i));
+    const text = i < first ? undefined : 't'.repeat((i * i) % 500);
+    // A list of texts does not tell an empty text from none.
+    for (const [kind, state] of states) assert.equal(state.read() ?? '', text ?? '', `${kind} of ${i}`);
+    assert.equal(plain.value(), i);
+  }
+}
+
+for (const [name, pageBytes] of [
+  ['heap-2-ttl-pages-16384.bin', 16384],
+  ['heap-2-ttl-pages-256.bin', 256],
+] as const) {
+  test(`${name} is restored, with the last access of each value`, async () => {
+    for (const maxParallelism of [MAX_PARALLELISM, 12]) {
+      for (const first of [0, 1, 13, KEYS]) {
+        const bench = benchWith(pageBytes);
+        bench.nowMs = WRITTEN_MS + TTL + first - 1;
+        const backend = await bench.create({ maxParallelism, restore: [golden(name)] });
+        checkTtlGolden(await bench.restoreOf(backend, { maxParallelism }), first);
+        checkTtlGolden(backend, first);
+      }
+    }
+  });
+
+  test(`what made ${name} still makes the same contents`, async () => {
+    const bench = benchWith(pageBytes);
+    const backend = await bench.create({ maxParallelism: MAX_PARALLELISM });
+    fillTtlGolden(bench, backend);
+    bench.nowMs = WRITTEN_MS + TTL + 12;
+    checkTtlGolden(await bench.restoreOf(backend, { maxParallelism: MAX_PARALLELISM }), 13);
   });
 }

@@ -33,6 +33,7 @@ import type {
   MapStateDescriptor,
   ReducingState,
   ReducingStateDescriptor,
+  StateDescriptor,
   ValueState,
   ValueStateDescriptor,
 } from '../descriptors.ts';
@@ -53,6 +54,8 @@ import { HeapMapState } from './heap-map-state.ts';
 import { restoreHeapStates } from './heap-restore.ts';
 import { BlockPool, HeapSnapshot } from './heap-snapshot.ts';
 import { HeapTimerQueue } from './heap-timer-queue.ts';
+import { HeapTtlListState } from './heap-ttl-list-state.ts';
+import { HeapTtlMapState } from './heap-ttl-map-state.ts';
 import { KeyContext } from './key-context.ts';
 import type { PageSizes } from './page-store.ts';
 import { Prefetch } from './prefetch.ts';
@@ -60,7 +63,9 @@ import { keyConversion, type StateSerializers } from './restored-state.ts';
 import { KIND_ENTRY, KIND_MASK } from './row-format.ts';
 import type { RowStore } from './row-store.ts';
 import { Scratch } from './scratch.ts';
-import { StateRegistry, type StoredState } from './state-registry.ts';
+import { type StateRegistration, StateRegistry, type StoredState } from './state-registry.ts';
+import type { StateTtl } from './state-ttl.ts';
+import { TtlSweep } from './ttl-sweep.ts';
 
 const CHUNK_BYTES = 2 * 1024 * 1024;
 const PREFETCH_ENTRIES_MIN = 50_000;
@@ -101,10 +106,14 @@ class HeapKeyedStateBackend<K> implements KeyedStateBackend<K> {
   private readonly blocks = new BlockPool();
   /** Stores without namespaces, which prefetching is for. */
   private prefetchable: RowStore[] = [];
+  /** Of the states with time-to-live. */
+  private sweeps: { readonly ttl: StateTtl; readonly sweep: TtlSweep }[] = [];
+  /** The context's generation at the last clean-up. */
+  private sweptGeneration = 0;
   private readonly prefetcher: Prefetch;
 
   constructor(options: HeapKeyedStateBackendOptions<K>) {
-    const { keyGroups, maxParallelism, operatorName, keyType, tuning } = options;
+    const { keyGroups, maxParallelism, operatorName, keyType, processingTimeMs, tuning } = options;
     checkMaxParallelism(maxParallelism);
     assert(
       keyGroups.first >= 0 && keyGroups.first <= keyGroups.last && keyGroups.last < maxParallelism,
@@ -126,6 +135,7 @@ class HeapKeyedStateBackend<K> implements KeyedStateBackend<K> {
       groupCount: keyGroups.last - keyGroups.first + 1,
       sizes: this.sizes,
       groupOf: (keyHash) => this.groupOf(keyHash),
+      processingTimeMs,
     });
   }
 
@@ -144,6 +154,10 @@ class HeapKeyedStateBackend<K> implements KeyedStateBackend<K> {
 
   setCurrentKey(key: K, keyHash: number): void {
     this.context.select(key, keyHash);
+  }
+
+  clearCurrentKey(): void {
+    this.context.deselect();
   }
 
   get currentKey(): K {
@@ -188,49 +202,50 @@ class HeapKeyedStateBackend<K> implements KeyedStateBackend<K> {
   }
 
   getMapState<UK, UV>(descriptor: MapStateDescriptor<UK, UV>): MapState<UK, UV> {
-    const { kind, name, keyType, valueType: value } = descriptor;
-    const registration = { kind, name, namespace: Types.VOID, value, mapKey: { type: keyType } } as const;
-    return this.registry.register(registration, (store, serializers) => {
-      const { current, serializer, workspace } = this.partsOf<UV, undefined>(store, serializers);
-      return new HeapMapState(current, serializers.mapKey as KeySerializer<UK>, serializer, workspace);
+    return this.registry.register(registrationOf(descriptor, Types.VOID), (store, serializers) => {
+      const { current, serializer, workspace, ttl: timed } = this.partsOf<UV, undefined>(store, serializers);
+      const mapKey = serializers.mapKey as KeySerializer<UK>;
+      if (timed === undefined) return new HeapMapState(current, mapKey, serializer, workspace);
+      return new HeapTtlMapState(current, mapKey, serializer, workspace, timed);
     });
   }
 
   getNamespacedValueState<T, N>(
-    { kind, name, type, defaultValue }: ValueStateDescriptor<T>,
+    descriptor: ValueStateDescriptor<T>,
     namespace: TypeInformation<N>,
   ): Namespaced<ValueState<T>, N> {
-    return this.registry.register({ kind, name, namespace, value: type }, (store, serializers) => {
+    return this.registry.register(registrationOf(descriptor, namespace), (store, serializers) => {
       const parts = this.partsOf<T, N>(store, serializers);
-      return createValueState(parts, freshCopies(parts.serializer, defaultValue));
+      return createValueState(parts, freshCopies(parts.serializer, descriptor.defaultValue));
     });
   }
 
   getNamespacedListState<T, N>(
-    { kind, name, type }: ListStateDescriptor<T>,
+    descriptor: ListStateDescriptor<T>,
     namespace: TypeInformation<N>,
   ): Namespaced<ListState<T>, N> & Merging<N> & AddsIfPresent<T> {
-    return this.registry.register({ kind, name, namespace, value: type }, (store, serializers) => {
-      const { current, serializer, workspace } = this.partsOf<T, N>(store, serializers);
-      return new HeapListState(current, serializer, workspace);
+    return this.registry.register(registrationOf(descriptor, namespace), (store, serializers) => {
+      const { current, serializer, workspace, ttl: timed } = this.partsOf<T, N>(store, serializers);
+      if (timed === undefined) return new HeapListState(current, serializer, workspace);
+      return new HeapTtlListState(current, serializer, workspace, timed);
     });
   }
 
   getNamespacedReducingState<T, N>(
-    { kind, name, type, reduce }: ReducingStateDescriptor<T>,
+    descriptor: ReducingStateDescriptor<T>,
     namespace: TypeInformation<N>,
   ): Namespaced<ReducingState<T>, N> & Merging<N> & AddsIfPresent<T> {
-    return this.registry.register({ kind, name, namespace, value: type }, (store, serializers) => {
-      return createReducingState(this.partsOf<T, N>(store, serializers), reduce);
+    return this.registry.register(registrationOf(descriptor, namespace), (store, serializers) => {
+      return createReducingState(this.partsOf<T, N>(store, serializers), descriptor.reduce);
     });
   }
 
   getNamespacedAggregatingState<In, Acc, Out, N>(
-    { kind, name, type, aggregate }: AggregatingStateDescriptor<In, Acc, Out>,
+    descriptor: AggregatingStateDescriptor<In, Acc, Out>,
     namespace: TypeInformation<N>,
   ): Namespaced<AggregatingState<In, Out>, N> & Merging<N> & AddsIfPresent<In> {
-    return this.registry.register({ kind, name, namespace, value: type }, (store, serializers) => {
-      return createAggregatingState(this.partsOf<Acc, N>(store, serializers), aggregate);
+    return this.registry.register(registrationOf(descriptor, namespace), (store, serializers) => {
+      return createAggregatingState(this.partsOf<Acc, N>(store, serializers), descriptor.aggregate);
     });
   }
 
@@ -259,6 +274,26 @@ class HeapKeyedStateBackend<K> implements KeyedStateBackend<K> {
     return { entries, sizeBytes };
   }
 
+  cleanUpExpired(): number {
+    if (this.sweeps.length === 0) return 0;
+    const { context } = this;
+    // The counter starts again at 0 one day: then there were at least that many keys.
+    const keys = context.generation - this.sweptGeneration;
+    const records = keys < 0 ? context.generation : keys;
+    let removed = 0;
+    let swept = 0;
+    for (const { ttl, sweep } of this.sweeps) {
+      const before = ttl.expired;
+      sweep.turn(records);
+      swept += ttl.expired - before;
+      removed += ttl.expired;
+      ttl.expired = 0;
+    }
+    if (swept > 0) context.forgetRows();
+    this.sweptGeneration = context.generation;
+    return removed;
+  }
+
   snapshot(): KeyedStateSnapshot {
     const { keyGroups, maxParallelism, blocks } = this;
     const states = this.registry.snapshotStates();
@@ -269,6 +304,7 @@ class HeapKeyedStateBackend<K> implements KeyedStateBackend<K> {
     this.registry.clear();
     this.context.followers.length = 0;
     this.prefetchable = [];
+    this.sweeps = [];
   }
 
   private groupOf(keyHash: number): number {
@@ -279,11 +315,20 @@ class HeapKeyedStateBackend<K> implements KeyedStateBackend<K> {
   private partsOf<T, N>(store: RowStore, serializers: StateSerializers): EntryStateParts<T, N> {
     const namespace = serializers.namespace as KeySerializer<N>;
     if (namespace.fixedSizeBytes === 0) this.prefetchable.push(store);
+    const { ttl } = serializers;
+    if (ttl !== undefined) this.sweepFor(store, ttl);
     return {
       current: new CurrentRow(this.context, store, namespace),
       serializer: serializers.value as TypeSerializer<T>,
       workspace: this.workspace,
+      ttl,
     };
+  }
+
+  private sweepFor(store: RowStore, ttl: StateTtl): void {
+    const sweep = new TtlSweep(store, ttl, this.workspace.run);
+    this.sweeps.push({ ttl, sweep });
+    if (ttl.config.isCleanupFullSnapshot()) sweep.all();
   }
 
   /** The keys of the entries in a table, read at once: state may change while they are used. */
@@ -302,6 +347,30 @@ class HeapKeyedStateBackend<K> implements KeyedStateBackend<K> {
     }
     return keys;
   }
+}
+
+/** What registering takes from a descriptor. */
+type RegisteredDescriptor = Pick<StateDescriptor, 'name' | 'getTtlConfig'> &
+  (
+    | {
+        readonly kind: 'value' | 'list' | 'reducing' | 'aggregating';
+        readonly type: TypeInformation<unknown> | undefined;
+      }
+    | {
+        readonly kind: 'map';
+        readonly keyType: TypeInformation<unknown> | undefined;
+        readonly valueType: TypeInformation<unknown> | undefined;
+      }
+  );
+
+function registrationOf(
+  descriptor: RegisteredDescriptor,
+  namespace: TypeInformation<unknown>,
+): StateRegistration {
+  const { kind, name } = descriptor;
+  const value = kind === 'map' ? descriptor.valueType : descriptor.type;
+  const mapKey = kind === 'map' ? { mapKey: { type: descriptor.keyType } } : {};
+  return { kind, name, namespace, value, ...mapKey, ttl: descriptor.getTtlConfig() };
 }
 
 /** Pages are smaller where there are many key groups: each key group with any key at all takes a page a state. */

@@ -42,9 +42,9 @@ const ENTRY_BYTES_MAX = 256;
 const EMPTY_HEAD = ByteView.allocate(LIST_HEAD_BYTES);
 
 export class HeapListState<T, N> implements Namespaced<ListState<T>, N>, Merging<N>, AddsIfPresent<T> {
-  private readonly current: CurrentRow<N>;
-  private readonly store: RowStore;
-  private readonly serializer: TypeSerializer<T>;
+  protected readonly current: CurrentRow<N>;
+  protected readonly store: RowStore;
+  protected readonly serializer: TypeSerializer<T>;
   private readonly scratch: Scratch;
   private readonly run: ByteRun;
 
@@ -69,16 +69,16 @@ export class HeapListState<T, N> implements Namespaced<ListState<T>, N>, Merging
     if (this.serializer.fixedSizeBytes === 0) return this.decodeEmpty(count);
     const elements: T[] = [];
     const start = store.offsetOf(row) + headAt + LIST_HEAD_BYTES;
-    this.decodeRun(store.viewOf(row), start, store.getInt(row, headAt + LIST_USED), elements);
+    this.decodeRun(store.viewOf(row), start, store.getInt(row, headAt + LIST_USED), elements, row);
     let chunk = store.getInt(row, headAt + LIST_FIRST);
     for (; chunk !== 0; chunk = store.getInt(chunk, ROW_WORD_1)) {
       if ((store.wordOf(chunk) & EXTERNAL_VALUE) === 0) {
         const at = store.offsetOf(chunk) + CHUNK_HEAD_BYTES;
-        this.decodeRun(store.viewOf(chunk), at, store.getInt(chunk, ROW_WORD_2), elements);
+        this.decodeRun(store.viewOf(chunk), at, store.getInt(chunk, ROW_WORD_2), elements, chunk);
       } else {
         const length = store.getInt(chunk, CHUNK_HEAD_BYTES + 4);
         this.run.setExternal(store, store.getInt(chunk, CHUNK_HEAD_BYTES), length);
-        this.decodeRun(this.run.view, 0, length, elements);
+        this.decodeRun(this.run.view, 0, length, elements, chunk);
       }
     }
     return elements;
@@ -156,7 +156,7 @@ export class HeapListState<T, N> implements Namespaced<ListState<T>, N>, Merging
     current.restoreNamespace(held);
   }
 
-  private decodeRun(view: ByteView, at: number, length: number, elements: T[]): void {
+  protected decodeRun(view: ByteView, at: number, length: number, elements: T[], _owner: number): void {
     const end = at + length;
     view.pos = at;
     while (view.pos < end) elements.push(this.serializer.decode(view));

@@ -23,7 +23,7 @@ import type { RowStore } from './row-store.ts';
 import { Scratch } from './scratch.ts';
 
 /** Where an iteration is. */
-interface Cursor {
+export interface Cursor {
   /** The row that comes next; 0 at the end. */
   next: number;
   /** The last row to be seen. */
@@ -31,8 +31,8 @@ interface Cursor {
 }
 
 export class HeapMapState<K, V> implements MapState<K, V> {
-  private readonly current: CurrentRow<undefined>;
-  private readonly store: RowStore;
+  protected readonly current: CurrentRow<undefined>;
+  protected readonly store: RowStore;
   private readonly keySerializer: KeySerializer<K>;
   private readonly serializer: TypeSerializer<V>;
   private readonly workspace: StateWorkspace;
@@ -119,7 +119,7 @@ export class HeapMapState<K, V> implements MapState<K, V> {
   }
 
   /** The row of a user key; 0 if there is none. Leaves the encoded user key and its hash for `insert`. */
-  private find(key: K): number {
+  protected find(key: K): number {
     const head = this.current.find();
     const { context } = this.current;
     this.userKeyLength = this.userKey.encode(this.keySerializer, key);
@@ -153,7 +153,7 @@ export class HeapMapState<K, V> implements MapState<K, V> {
     appendMapEntry(store, current.row, this.userKeyHash, userKey.view, this.userKeyLength, value, length);
   }
 
-  private removeRow(row: number): void {
+  protected removeRow(row: number): void {
     const { store } = this;
     for (const cursor of this.openCursors()) {
       if (cursor.next === row) cursor.next = cursor.last === row ? 0 : store.getInt(row, MAP_ENTRY_NEXT);
@@ -169,7 +169,7 @@ export class HeapMapState<K, V> implements MapState<K, V> {
     return this.keySerializer.decode(run.view);
   }
 
-  private decodeValue(row: number): V {
+  protected decodeValue(row: number): V {
     const { run } = this.workspace;
     readValue(this.store, row, run);
     run.view.pos = run.at;
@@ -177,7 +177,7 @@ export class HeapMapState<K, V> implements MapState<K, V> {
   }
 
   /** An iterator over the rows that the map has when it begins. */
-  private iterate<R>(read: (row: number) => R): IterableIterator<R> {
+  protected iterate<R>(read: (row: number) => R): IterableIterator<R> {
     const { context } = this.current;
     const { generation } = context;
     let cursor: Cursor | undefined;
@@ -192,13 +192,18 @@ export class HeapMapState<K, V> implements MapState<K, V> {
       if (isDone) return end();
       if (context.generation !== generation) throw staleIterator(context.operatorName);
       cursor ??= this.openCursor();
-      const row = cursor.next;
-      if (row === 0) return end();
-      cursor.next = row === cursor.last ? 0 : this.store.getInt(row, MAP_ENTRY_NEXT);
-      return { done: false, value: read(row) };
+      const row = this.nextRow(cursor);
+      return row === 0 ? end() : { done: false, value: read(row) };
     };
     const iterator: IterableIterator<R> = { next, return: end, [Symbol.iterator]: () => iterator };
     return iterator;
+  }
+
+  /** The row that comes next, and moves the cursor behind it; 0 at the end. */
+  protected nextRow(cursor: Cursor): number {
+    const row = cursor.next;
+    if (row !== 0) cursor.next = row === cursor.last ? 0 : this.store.getInt(row, MAP_ENTRY_NEXT);
+    return row;
   }
 
   private openCursor(): Cursor {

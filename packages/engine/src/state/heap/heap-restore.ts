@@ -14,6 +14,7 @@ import {
   decodeStreamFooter,
   decodeStreamIndex,
   decodeStreamMetadata,
+  type HeapStateMetadata,
   type HeapStreamMetadata,
   INDEX_ENTRY_BYTES,
   isPageRecord,
@@ -126,6 +127,7 @@ interface LoadedState {
   readonly pages: Map<number, number[]>;
   /** Where the entries are to be copied, if the pages do not fit. */
   readonly copyTo: RowStore | undefined;
+  readonly hasTtl: boolean;
 }
 
 /** The restore of one stream. It is given pages and does not read. */
@@ -150,6 +152,7 @@ class StreamRestore {
         newPages: new Map(),
         pages: new Map(),
         copyTo: own === undefined ? undefined : store,
+        hasTtl: state.ttl === true,
       };
     });
   }
@@ -176,10 +179,10 @@ class StreamRestore {
 
   /** Makes the pages part of their stores. */
   finish(): void {
-    for (const { store, newPages, pages, copyTo } of this.states) {
+    for (const { store, newPages, pages, copyTo, hasTtl } of this.states) {
       for (const [group, ofGroup] of pages) {
         check(store.entriesOf(group) === 0, 'a key group is in two of the streams');
-        new PageAdoption(store, group, ofGroup, newPages).run();
+        new PageAdoption(store, group, ofGroup, newPages, hasTtl).run();
       }
       if (copyTo !== undefined) {
         new RowTransfer(store, copyTo, { where: 'restore', groupOf: this.target.groupOf }).copy();
@@ -195,7 +198,7 @@ class StreamRestore {
 }
 
 /** The store in the backend's shape for a state of a stream: the one of earlier streams if the schema is the same. */
-function storeFor(state: KeyedStateMetadata, restored: RestoredState[], target: HeapRestoreTarget): RowStore {
+function storeFor(state: HeapStateMetadata, restored: RestoredState[], target: HeapRestoreTarget): RowStore {
   const { name, kind } = state;
   const isTimers = kind === 'timers';
   let known = restored.find((each) => each.name === name && (each.kind === 'timers') === isTimers);
@@ -213,7 +216,10 @@ function storeFor(state: KeyedStateMetadata, restored: RestoredState[], target: 
   return store;
 }
 
-function schemaOfMetadata(state: KeyedStateMetadata): StateSchema {
-  const { key, namespace, value, mapKey } = state;
-  return mapKey === undefined ? { key, namespace, value } : { key, namespace, value, mapKey };
+function schemaOfMetadata({ key, namespace, value, mapKey, ttl }: HeapStateMetadata): StateSchema {
+  return {
+    ...{ key, namespace, value },
+    ...(mapKey === undefined ? {} : { mapKey }),
+    ...(ttl === undefined ? {} : { ttl }),
+  };
 }

@@ -16,6 +16,7 @@ import type { KeyedStateSnapshot, SnapshotSink } from '../snapshot.ts';
 import {
   encodePageRecord,
   encodeStreamHeader,
+  type HeapStateMetadata,
   PAGE_RECORD_BYTES,
   type PageRecord,
   StreamIndex,
@@ -43,7 +44,7 @@ export class BlockPool {
 /** A state as it goes into a snapshot. */
 export interface SnapshotState {
   readonly store: PageStore;
-  readonly metadata: KeyedStateMetadata;
+  readonly metadata: HeapStateMetadata;
 }
 
 export interface SnapshotParts {
@@ -157,7 +158,7 @@ export class HeapSnapshot implements KeyedStateSnapshot {
     this.sink = undefined;
   }
 
-  private metadataOfStates(): KeyedStateMetadata[] {
+  private metadataOfStates(): HeapStateMetadata[] {
     return this.parts.states.map(({ metadata }) => metadata);
   }
 

@@ -16,7 +16,9 @@ import { MillraceError } from '../../base/index.ts';
 import type { KeyedStateKind, KeyedStateMetadata, KeyGroupRange } from '../handles.ts';
 import { PAGE_HEAD_UNITS, UNIT_BYTES } from './page-store.ts';
 
-export const HEAP_STREAM_VERSION = 1;
+export const HEAP_STREAM_VERSION = 2;
+/** Version 1 knows no time-to-live: none of its states has `ttl`. */
+const OLDEST_VERSION = 1;
 const MAGIC = new TextEncoder().encode('MLRHEAP1');
 export const STREAM_HEADER_BYTES = 16;
 export const PAGE_RECORD_BYTES = 16;
@@ -32,13 +34,19 @@ const KINDS: ReadonlySet<unknown> = new Set<KeyedStateKind>([
   'timers',
 ]);
 
+/** What the stream says about a state. */
+export interface HeapStateMetadata extends KeyedStateMetadata {
+  /** With time-to-live: each value begins with the time of its last access. */
+  readonly ttl?: true;
+}
+
 /** What the stream says about itself; JSON. */
 export interface HeapStreamMetadata {
   readonly keyGroups: KeyGroupRange;
   readonly maxParallelism: number;
   readonly pageBytes: number;
   /** By the number that page records use. A name may occur more than once, with different types. */
-  readonly states: readonly KeyedStateMetadata[];
+  readonly states: readonly HeapStateMetadata[];
 }
 
 /** One page in the stream. */
@@ -143,7 +151,7 @@ export function decodeStreamFooter(
   const dv = new DataView(footer.buffer, footer.byteOffset, footer.byteLength);
   const version = new DataView(header.buffer, header.byteOffset, header.byteLength).getUint32(8, true);
   if (version > HEAP_STREAM_VERSION) throw newer(version);
-  check(version === HEAP_STREAM_VERSION, `its version is ${version}`);
+  check(version >= OLDEST_VERSION, `its version is ${version}`);
   check(dv.getUint32(28, true) === version, 'the versions in header and footer differ');
   const result = {
     metadataAt: dv.getFloat64(0, true),
@@ -189,7 +197,8 @@ export function decodeStreamMetadata(bytes: Uint8Array): HeapStreamMetadata {
       typeof state?.name === 'string' &&
         KINDS.has(state.kind) &&
         [state.key, state.namespace, state.value].every((type) => typeof type?.kind === 'string') &&
-        (state.kind !== 'map' || typeof state.mapKey?.kind === 'string'),
+        (state.kind !== 'map' || typeof state.mapKey?.kind === 'string') &&
+        (state.ttl === undefined || (state.ttl === true && state.kind !== 'timers')),
       'a state in its metadata is not complete',
     );
   }

@@ -67,8 +67,19 @@ export class KeyContext<K = unknown> {
     this.key = key;
     this.hash = hash;
     this.group = group;
-    if (this.generation === GENERATION_MAX) this.restartGenerations();
-    this.generation++;
+    this.nextGeneration();
+  }
+
+  /** Rows were removed behind the back of the states: none knows the row of the current key any more. */
+  forgetRows(): void {
+    this.nextGeneration();
+  }
+
+  /** There is no current key until the next `select`. */
+  deselect(): void {
+    this.key = undefined;
+    this.group = -1;
+    this.nextGeneration();
   }
 
   /** Throws STATE_WITHOUT_KEY if there is no current key. */
@@ -139,6 +150,11 @@ export class KeyContext<K = unknown> {
       `key group ${group + this.firstGroup} of a key of operator '${this.operatorName}' is not one of ` +
         `${this.firstGroup}..${last}, which are those of this subtask`,
     );
+  }
+
+  private nextGeneration(): void {
+    if (this.generation === GENERATION_MAX) this.restartGenerations();
+    this.generation++;
   }
 
   private restartGenerations(): void {

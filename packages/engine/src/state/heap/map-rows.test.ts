@@ -11,6 +11,7 @@ test('an entry of a map is never taken for the head of another map whose key has
       keyType,
       keyGroups: { first: 0, last: 0 },
       maxParallelism: 1,
+      processingTimeMs: () => 0,
       operatorName: 'totals',
     });
     const map = backend.getMapState(new MapStateDescriptor('m', Types.STRING, Types.LONG));

@@ -43,6 +43,7 @@ import {
 } from './row-format.ts';
 import type { RowStore } from './row-store.ts';
 import { MIN_ROW_UNITS } from './size-class.ts';
+import { LAST_ACCESS_BYTES } from './state-ttl.ts';
 
 const PAYLOAD = ENTRY_IDENTITY;
 
@@ -58,16 +59,23 @@ export class PageAdoption {
   /** By page: the kind of row that starts at each unit, in place; made only if there are rows that links lead to. */
   private readonly marks = new Map<number, Uint16Array>();
   private hasLinks = false;
+  /** Bytes that each value has at least: its last access. */
+  private readonly valueBytesMin: number;
   /** Entries of maps that are there, less those that are in the chain of a head. */
   private looseMapEntries = 0;
 
-  /** `pages` are the fresh pages of the key group, in which the images are; `newPages` has them and maybe others. */
+  /**
+   * `pages` are the fresh pages of the key group, in which the images are; `newPages` has them and maybe others. `hasTtl`:
+   * each value begins with its last access.
+   */
   constructor(
     store: RowStore,
     group: number,
     pages: readonly number[],
     newPages: ReadonlyMap<number, number>,
+    hasTtl: boolean,
   ) {
+    this.valueBytesMin = hasTtl ? LAST_ACCESS_BYTES : 0;
     this.store = store;
     this.group = group;
     this.pages = pages;
@@ -124,7 +132,7 @@ export class PageAdoption {
     check(kind !== KIND_DEAD || store.kind === 'timers', 'a deleted timer in a state that is no timer');
     check(valueAt >= identityAt && valueAt <= bytes, 'a value outside of its row');
     check(word >= 0 || valueAt === identityAt + REFERENCE_BYTES, 'a reference that is cut');
-    let valueBytes = 0;
+    let valueBytes = this.valueBytesMin;
     if ((word & EXTERNAL_VALUE) !== 0) valueBytes = REFERENCE_BYTES;
     else if (kind === KIND_ENTRY && store.kind === 'list') valueBytes = LIST_HEAD_BYTES;
     else if (kind === KIND_ENTRY && store.kind === 'map') valueBytes = MAP_HEAD_BYTES;
@@ -134,6 +142,7 @@ export class PageAdoption {
     if (isHead && store.kind === 'list') {
       const used = store.getInt(row, valueAt + LIST_USED);
       check(used >= 0 && valueAt + LIST_HEAD_BYTES + used <= bytes, 'a list that is longer than its row');
+      check(used === 0 || used >= this.valueBytesMin, 'an element without last access');
     }
     if (store.kind === 'timers') {
       const identityBytes = word < 0 ? store.getInt(row, identityAt + 4) : valueAt - identityAt;
@@ -149,6 +158,7 @@ export class PageAdoption {
     const used = store.getInt(row, ROW_WORD_2);
     check(isPiece || store.kind === 'list', 'a chunk of a list in a state that is no list');
     check(used >= 0 && PAYLOAD + used <= unitsOf(word) << 3, 'a chunk that is longer than its row');
+    check(isPiece || used >= this.valueBytesMin, 'an element without last access');
     check((word & EXTERNAL_VALUE) === 0 || (!isPiece && used === REFERENCE_BYTES), 'a reference that is cut');
   }
 
@@ -236,21 +246,25 @@ export class PageAdoption {
       const kind = word & KIND_MASK;
       const valueAt = valueOffsetOf(word);
       if (kind === KIND_LIST_CHUNK) {
-        if ((word & EXTERNAL_VALUE) !== 0) this.checkPieces(row, PAYLOAD);
+        if ((word & EXTERNAL_VALUE) !== 0) this.checkPieces(row, PAYLOAD, this.valueBytesMin);
         return;
       }
       if (kind !== KIND_ENTRY && kind !== KIND_DEAD && kind !== KIND_MAP_ENTRY) return;
       if (word < 0) this.checkPieces(row, identityOffsetOf(word));
-      if ((word & EXTERNAL_VALUE) !== 0) this.checkPieces(row, valueAt);
+      if ((word & EXTERNAL_VALUE) !== 0) this.checkPieces(row, valueAt, this.valueBytesMin);
       else if (kind === KIND_ENTRY && store.kind === 'list') this.checkList(row, valueAt);
       else if (kind === KIND_ENTRY && store.kind === 'map') this.checkMap(row);
     });
   }
 
-  private checkPieces(row: number, referenceAt: number): void {
+  /** `firstBytesMin`: what the first piece has at least. */
+  private checkPieces(row: number, referenceAt: number, firstBytesMin = 0): void {
     const { store } = this;
     let bytes = 0;
-    for (let piece = store.getInt(row, referenceAt); piece !== 0; piece = store.getInt(piece, ROW_WORD_1)) {
+    const first = store.getInt(row, referenceAt);
+    const firstBytes = first === 0 ? 0 : store.getInt(first, ROW_WORD_2);
+    check(firstBytes >= firstBytesMin, 'a value in pieces without last access');
+    for (let piece = first; piece !== 0; piece = store.getInt(piece, ROW_WORD_1)) {
       bytes += store.getInt(piece, ROW_WORD_2);
     }
     check(

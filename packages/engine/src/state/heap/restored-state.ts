@@ -6,8 +6,9 @@
  * merged may have registered the state at different times). State that is never asked for stays as it is, and goes on
  * into the next snapshots.
  */
-import { MillraceError } from '../../base/index.ts';
+import { hasCode, MillraceError } from '../../base/index.ts';
 import {
+  type ByteView,
   createKeySerializer,
   createSerializer,
   formatType,
@@ -19,7 +20,8 @@ import {
 } from '../../types/index.ts';
 import type { KeyedStateKind } from '../handles.ts';
 import type { RowStore } from './row-store.ts';
-import { RowTransfer, type TransferOptions } from './row-transfer.ts';
+import { type Conversion, RowTransfer, type TransferOptions } from './row-transfer.ts';
+import { peekLastAccess, type StateTtl, withLastAccess } from './state-ttl.ts';
 
 /** The types of a state: those of KeyedStateMetadata. */
 export interface StateSchema {
@@ -27,14 +29,17 @@ export interface StateSchema {
   readonly namespace: TypeDescription;
   readonly value: TypeDescription;
   readonly mapKey?: TypeDescription;
+  readonly ttl?: true;
 }
 
 /** The serializers of a state as the program declares it. */
 export interface StateSerializers {
   readonly key: KeySerializer<unknown>;
   readonly namespace: KeySerializer<unknown>;
+  /** Of values as they are stored: with time-to-live, that of `ttl`. */
   readonly value: TypeSerializer<unknown>;
   readonly mapKey?: KeySerializer<unknown>;
+  readonly ttl?: StateTtl;
 }
 
 export interface RestoredPart {
@@ -67,14 +72,19 @@ type Conversions = Pick<TransferOptions, 'key' | 'mapKey' | 'value'>;
 
 /** The schema that the serializers write. */
 export function schemaOf(serializers: StateSerializers): StateSchema {
-  const { key, namespace, value, mapKey } = serializers;
-  const schema = { key: key.description, namespace: namespace.description, value: value.description };
-  return mapKey === undefined ? schema : { ...schema, mapKey: mapKey.description };
+  const { key, namespace, value, mapKey, ttl } = serializers;
+  return {
+    key: key.description,
+    namespace: namespace.description,
+    value: value.description,
+    ...(mapKey === undefined ? {} : { mapKey: mapKey.description }),
+    ...(ttl === undefined ? {} : { ttl: true }),
+  };
 }
 
 /**
- * The store of a restored state in the declared schema. Throws STATE_SCHEMA_INCOMPATIBLE, STATE_ENUM_VALUE_REMOVED; the
- * restored state is then as before.
+ * The store of a restored state in the declared schema. Throws STATE_SCHEMA_INCOMPATIBLE, STATE_ENUM_VALUE_REMOVED,
+ * SERIALIZER_FAILED; the restored state is then as before.
  */
 export function takeRestored(restored: RestoredState, target: RestoreTarget): RowStore {
   const site = { operator: target.operatorName, state: restored.name };
@@ -84,10 +94,22 @@ export function takeRestored(restored: RestoredState, target: RestoreTarget): Ro
   for (const [i, part] of restored.parts.entries()) {
     const options = { where: describeSite(site), groupOf: target.groupOf, ...conversions[i] };
     const transfer = new RowTransfer(part.store, store, options);
-    transfer.copy();
+    copyAll(transfer, site);
     for (const { error, count } of transfer.refusals.values()) throw refused(site, error, count);
   }
   return store;
+}
+
+function copyAll(transfer: RowTransfer, site: StateSite): void {
+  try {
+    transfer.copy();
+  } catch (error) {
+    if (!hasCode(error, 'SERIALIZER_FAILED')) throw error;
+    throw new MillraceError('SERIALIZER_FAILED', `${describeSite(site)}: ${(error as Error).message}`, {
+      cause: error,
+      details: { ...site },
+    });
+  }
 }
 
 /** How keys of a saved type become keys of `current`; undefined if they are the same. Throws STATE_SCHEMA_INCOMPATIBLE. */
@@ -99,8 +121,9 @@ export function keyConversion(
 ): TransferOptions['key'] {
   const resolution = resolveSchema(saved, current.description);
   if (resolution.result === 'same') return undefined;
-  // An enum may get more values: its keys are the same by name.
-  if (resolution.result === 'incompatible' || saved.kind !== 'enum') {
+  // An enum or a literal may get more values: its keys are the same by name.
+  const isListed = saved.kind === 'enum' || saved.kind === 'literal';
+  if (resolution.result === 'incompatible' || !isListed) {
     throw incompatible(site, part, saved, current.description, resolution);
   }
   const from = createKeySerializer<unknown>({ description: saved }, describeSite(site));
@@ -115,19 +138,46 @@ function conversionsOf(saved: StateSchema, current: StateSerializers, site: Stat
   if (namespace.result !== 'same') {
     throw incompatible(site, 'namespace', saved.namespace, current.namespace.description, namespace);
   }
-  const value = resolveSchema(saved.value, current.value.description);
-  if (value.result === 'incompatible') {
-    throw incompatible(site, 'value', saved.value, current.value.description, value);
-  }
-  if (value.result === 'migrate') {
-    const from = createSerializer<unknown>({ description: saved.value }, describeSite(site));
-    conversions.value = { from, convert: value.convert, to: current.value };
-  }
+  const value = valueConversion(saved, current, site);
+  if (value !== undefined) conversions.value = value;
   if (current.mapKey !== undefined && saved.mapKey !== undefined) {
     const mapKey = keyConversion(saved.mapKey, current.mapKey, site, 'map key');
     if (mapKey !== undefined) conversions.mapKey = mapKey;
   }
   return conversions;
+}
+
+/**
+ * How stored values become those of `current`, the time of their last access with them. Values that had none are taken
+ * as accessed now; where there is no time-to-live any more all values stay, as in Flink.
+ */
+function valueConversion(
+  saved: StateSchema,
+  current: StateSerializers,
+  site: StateSite,
+): Conversion | undefined {
+  const { ttl } = current;
+  const hadTtl = saved.ttl === true;
+  const resolution = resolveSchema(saved.value, current.value.description);
+  if (resolution.result === 'incompatible') {
+    throw incompatible(site, 'value', saved.value, current.value.description, resolution);
+  }
+  if (resolution.result === 'same' && hadTtl === (ttl !== undefined)) return undefined;
+  const isSame = resolution.result === 'same';
+  const convert = isSame ? (old: unknown) => old : resolution.convert;
+  const currentPlain = ttl?.plain ?? current.value;
+  const plain = isSame
+    ? currentPlain
+    : createSerializer<unknown>({ description: saved.value }, describeSite(site));
+  if (!hadTtl) return { from: plain, convert, to: current.value };
+  const stored = withLastAccess(plain, () => 0);
+  let lastAccessMs = 0;
+  const decode = (view: ByteView) => {
+    lastAccessMs = peekLastAccess(view);
+    return stored.decode(view);
+  };
+  const to = ttl === undefined ? current.value : withLastAccess(currentPlain, () => lastAccessMs);
+  return { from: { ...stored, decode }, convert, to };
 }
 
 function describeSite({ operator, state }: StateSite): string {

@@ -22,6 +22,8 @@
  *   list    | elements i32 | first LIST_CHUNK i32 | last LIST_CHUNK i32 | used bytes i32 | the first elements
  *   map     | entries i32 | first MAP_ENTRY i32 | last MAP_ENTRY i32 |  such an ENTRY never moves
  *   timers  nothing
+ *
+ * Of a state with time-to-live each value and each element of a list is `| last access f64 | value |` (state-ttl.ts).
  */
 
 /** Kinds of rows, in place: `word & KIND_MASK`. */

@@ -15,6 +15,7 @@ import {
   type TypeInformation,
 } from '../../types/index.ts';
 import type { KeyedStateKind, KeyedStateMetadata } from '../handles.ts';
+import type { StateTtlConfig } from '../state-ttl-config.ts';
 import type { SnapshotState } from './heap-snapshot.ts';
 import type { PageSizes } from './page-store.ts';
 import {
@@ -26,6 +27,7 @@ import {
   takeRestored,
 } from './restored-state.ts';
 import { RowStore } from './row-store.ts';
+import { StateTtl } from './state-ttl.ts';
 
 /** What registering needs to know of a descriptor. */
 export interface StateRegistration {
@@ -35,6 +37,8 @@ export interface StateRegistration {
   readonly value: TypeInformation<unknown> | undefined;
   /** Only of map states. */
   readonly mapKey?: { readonly type: TypeInformation<unknown> | undefined };
+  /** Not of timers. */
+  readonly ttl?: StateTtlConfig;
 }
 
 /** A store and what is in it. */
@@ -47,6 +51,7 @@ export interface StoredState {
 
 interface RegisteredState extends StoredState {
   readonly state: unknown;
+  readonly ttl: StateTtlConfig | undefined;
 }
 
 /** What the registry knows of its backend. */
@@ -57,6 +62,7 @@ export interface RegistryParts {
   readonly sizes: PageSizes;
   /** Key group by key hash, counted from the first; -1 if it is not one of the backend's. */
   readonly groupOf: (keyHash: number) => number;
+  readonly processingTimeMs: () => number;
 }
 
 export class StateRegistry {
@@ -103,7 +109,8 @@ export class StateRegistry {
     const store = restored === undefined ? this.createStore(kind) : this.take(restored, kind, serializers);
     const state = create(store, serializers);
     this.restored.delete(id);
-    this.registered.set(id, { kind, name, schema: schemaOf(serializers), store, state });
+    const ttl = serializers.ttl?.config;
+    this.registered.set(id, { kind, name, schema: schemaOf(serializers), store, state, ttl });
     return state;
   }
 
@@ -130,15 +137,17 @@ export class StateRegistry {
     this.restored.clear();
   }
 
-  private createSerializers({ name, namespace, value, mapKey }: StateRegistration): StateSerializers {
+  private createSerializers({ name, namespace, value, mapKey, ttl }: StateRegistration): StateSerializers {
     const usedBy = `state '${name}' of operator '${this.parts.operatorName}'`;
-    const serializers = {
+    const plain = createSerializer(value, usedBy);
+    const timed = ttl?.isEnabled() ? new StateTtl(ttl, this.parts.processingTimeMs, plain) : undefined;
+    return {
       key: this.parts.keySerializer,
       namespace: createKeySerializer(namespace, `namespace of ${usedBy}`),
-      value: createSerializer(value, usedBy),
+      value: timed?.serializer ?? plain,
+      ...(mapKey === undefined ? {} : { mapKey: createKeySerializer(mapKey.type, `key of ${usedBy}`) }),
+      ...(timed === undefined ? {} : { ttl: timed }),
     };
-    if (mapKey === undefined) return serializers;
-    return { ...serializers, mapKey: createKeySerializer(mapKey.type, `key of ${usedBy}`) };
   }
 
   private take(restored: RestoredState, kind: KeyedStateKind, serializers: StateSerializers): RowStore {
@@ -153,7 +162,7 @@ export class StateRegistry {
 
   private checkSame(
     known: RegisteredState,
-    { kind, name, namespace, value, mapKey }: StateRegistration,
+    { kind, name, namespace, value, mapKey, ttl }: StateRegistration,
   ): void {
     if (known.kind !== kind) throw this.conflict(name, `is already a ${known.kind}`, kind);
     const generic = { kind: 'generic' } as const;
@@ -166,6 +175,9 @@ export class StateRegistry {
       if (has === wants || JSON.stringify(has) === JSON.stringify(wants)) continue;
       throw this.conflict(name, `already has the type ${formatType(has)}`, formatType(wants));
     }
+    const hasTtl = formatTtl(known.ttl);
+    const wantsTtl = formatTtl(ttl?.isEnabled() ? ttl : undefined);
+    if (hasTtl !== wantsTtl) throw this.conflict(name, `already has ${hasTtl}`, `one with ${wantsTtl}`);
   }
 
   private conflict(name: string, has: string, wants: string): MillraceError {
@@ -177,6 +189,10 @@ export class StateRegistry {
       { details: { operator: operatorName, state: name } },
     );
   }
+}
+
+function formatTtl(config: StateTtlConfig | undefined): string {
+  return config === undefined ? 'no time-to-live' : `the time-to-live ${config}`;
 }
 
 function registryKey(kind: KeyedStateKind, name: string): string {

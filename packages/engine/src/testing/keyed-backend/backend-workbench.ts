@@ -83,6 +83,8 @@ export function hasKey<K>(backend: KeyedStateBackend<K>, key: K): boolean {
 }
 
 export class BackendWorkbench {
+  /** Processing time of all backends; moved by hand. */
+  nowMs = 1_000_000;
   private readonly factory: KeyedStateBackendFactory;
 
   constructor(factory: KeyedStateBackendFactory) {
@@ -97,6 +99,7 @@ export class BackendWorkbench {
       keyGroups: settings.keyGroups ?? { first: 0, last: maxParallelism - 1 },
       maxParallelism,
       operatorName: 'totals',
+      processingTimeMs: () => this.nowMs,
       restore: settings.restore,
     });
   }

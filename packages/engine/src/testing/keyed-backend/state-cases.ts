@@ -336,9 +336,19 @@ export const stateCases: BackendCases = {
       () => timers.register(1, undefined),
       () => backend.currentKey,
     ];
-    for (const use of uses) {
-      assert.throws(use, (error) => hasCode(error, 'STATE_WITHOUT_KEY') && /totals/.test(String(error)));
-    }
+    const assertRefused = (): void => {
+      for (const use of uses)
+        assert.throws(use, (error) => hasCode(error, 'STATE_WITHOUT_KEY') && /totals/.test(String(error)));
+    };
+    assertRefused();
+    useKey(backend, 'a');
+    value.update(1);
+    list.add(2);
+    map.put(3, 4);
+    backend.clearCurrentKey();
+    assertRefused();
+    useKey(backend, 'a');
+    assert.deepEqual([value.value(), list.get(), map.get(3)], [1, [2], 4]);
   },
 
   'keys() lists the keys of one state, and statistics() count entries': async (bench) => {
@@ -362,6 +372,28 @@ export const stateCases: BackendCases = {
       map.clear();
     }
     assert.deepEqual(backend.statistics(), { entries: 0, sizeBytes: 0 });
+  },
+
+  'keys() gives each key once, though the states of those it gave are changed meanwhile': async (bench) => {
+    const backend = await bench.create();
+    const value = backend.getValueState(new ValueStateDescriptor('v', Types.STRING));
+    const map = backend.getMapState(new MapStateDescriptor('m', Types.LONG, Types.LONG));
+    const names = Array.from({ length: 500 }, (_, i) => `key-${i}`);
+    for (const name of names) {
+      useKey(backend, name);
+      value.update(name);
+      map.put(0, 0);
+    }
+    const seen: string[] = [];
+    for (const key of backend.keys('v')) {
+      useKey(backend, key);
+      seen.push(value.value()!);
+      value.update(`${key} ${'x'.repeat(seen.length)}`);
+      for (let i = 1; i < 4; i++) map.put(i, i);
+    }
+    assert.deepEqual(seen.sort(), names.toSorted());
+    const inMap = [...backend.keys('m')];
+    assert.deepEqual(inMap.sort(), names.toSorted());
   },
 
   'a key of a key group that is not the backend’s is an assertion': async (bench) => {
