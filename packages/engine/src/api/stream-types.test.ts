@@ -109,7 +109,8 @@ function compiled(env: StreamExecutionEnvironment, totals: Sink<Total>, texts: S
       (order) => order.amount,
     ),
   );
-  void [optional, parts, side, joined];
+  const guarded: DataStream<string> = joined.filter((value) => typeof value === 'string');
+  void [optional, parts, side, joined, guarded];
 
   // @ts-expect-error there is no such field
   orders.map((order) => order.price);
@@ -125,6 +126,8 @@ function compiled(env: StreamExecutionEnvironment, totals: Sink<Total>, texts: S
   names.process(new Numbers());
   // @ts-expect-error a filter answers true or false
   names.filter((name) => name);
+  // @ts-expect-error the guard is one for records of another type
+  names.filter((name: number | Date): name is Date => typeof name !== 'number');
   // @ts-expect-error streams of two types have no union
   names.union(averages);
   // @ts-expect-error the type described is not that of the results

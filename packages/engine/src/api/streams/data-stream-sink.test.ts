@@ -23,7 +23,7 @@ describe('the end of a stream', () => {
     const numbers = env.fromSequence(1, 500);
     const seen: number[] = [];
     const later: number[] = [];
-    numbers.addSink((value) => void seen.push(value)).uid('sync');
+    numbers.addSink((value) => seen.push(value)).uid('sync');
     numbers.addSink(
       async (value) => {
         await Promise.resolve();

@@ -344,6 +344,42 @@ test('a writer that is closed while a checkpoint waits for its files closes them
   assert.deepEqual(manual.files.allFiles(), []);
 });
 
+test('a checkpoint waits for what came before it only, however much is written meanwhile', async () => {
+  const inner = createManualPlatform();
+  const writes: PromiseWithResolvers<void>[] = [];
+  const files: FileSystem = Object.create(inner.files, {
+    create: {
+      value: async (path: string) => {
+        const file = await inner.files.create(path);
+        const write = async (bytes: Uint8Array): Promise<void> => {
+          const gate = Promise.withResolvers<void>();
+          writes.push(gate);
+          await gate.promise;
+          await file.write(bytes);
+        };
+        return { path, write, sync: () => file.sync(), close: () => file.close() };
+      },
+    },
+  });
+  const gated: Platform = { ...inner, fileSystem: (uri) => ({ files, path: inner.fileSystem(uri).path }) };
+  const context = { logger: silentLogger, sinkName: 's', sinkUid: 's', jobId: 'j', lineageId: 'l' };
+  const rest = { subtaskIndex: 0, parallelism: 1, attemptNumber: 0, restoredCheckpointId: undefined };
+  const writer = await FileSink.forJsonLines<string>('/out').createWriter(
+    { ...context, ...rest, platform: gated, checkpointingEnabled: true, deliver() {}, fail() {} },
+    [],
+  );
+  writer.write('before', 0);
+  let isPrepared = false;
+  void Promise.resolve(writer.prepareCommit(1, false)).then(() => (isPrepared = true));
+  for (let i = 0; i < 3; i++) writer.write('after'.repeat(100_000), 0);
+  await inner.settle();
+  assert.equal(isPrepared, false);
+  writes[0]!.resolve();
+  await inner.settle();
+  assert.equal(writes.length, 2, 'the next write is under way');
+  assert.equal(isPrepared, true);
+});
+
 test('more than a few megabytes that are not written make the writer busy', async () => {
   const path = freshPath();
   const sink = FileSink.forRowFormat(path, (text: string) => text);

@@ -60,7 +60,11 @@ interface Settings<T> {
   readonly openBucketsMax: number;
 }
 
-/** `P` is the kind of rolling policy that the format allows. Immutable: each `with…` gives a new sink. */
+/**
+ * Writes records to files in a directory, exactly-once. A file appears when a checkpoint that covers all of it is complete;
+ * until then its name begins with a dot. Readers must leave a file until the next checkpoint after it appeared. `P` is the
+ * kind of rolling policy that the format allows. Immutable: each `with…` gives a new sink.
+ */
 export class FileSink<T, P extends RollingPolicy<T> = RollingPolicy<T>>
   implements Sink<T, FileCommittable, FileCommittable>
 {
@@ -85,7 +89,10 @@ export class FileSink<T, P extends RollingPolicy<T> = RollingPolicy<T>>
     return FileSink.#rows(path, typeof encoder === 'function' ? linesOf(encoder) : encoder, options);
   }
 
-  /** One JSON value a line; `json-lines-format.ts` says how values are written that JSON does not know. */
+  /**
+   * One JSON value a line. Dates are ISO 8601 strings, bigints strings of digits, bytes base64, maps with string keys
+   * objects, other maps lists of pairs, sets lists. What JSON would silently change, such as NaN, is refused.
+   */
   static forJsonLines<T>(path: string, options: RowSinkOptions = {}): FileSink<T> {
     return FileSink.#rows(path, jsonLinesFormat<T>(), options);
   }
@@ -100,8 +107,8 @@ export class FileSink<T, P extends RollingPolicy<T> = RollingPolicy<T>>
   }
 
   /**
-   * Parquet files with the fields of `type` as columns; `parquet-schema.ts` says how. A file ends with each checkpoint.
-   * Throws INVALID_ARGUMENT if a field is of a type that Parquet cannot hold.
+   * Parquet files with the fields of `type` as columns. A file ends with each checkpoint. Throws INVALID_ARGUMENT if a
+   * field is of a type that Parquet cannot hold.
    */
   static forParquet<T>(
     path: string,

@@ -92,12 +92,13 @@ class Part<T> implements PartFileInfo {
 }
 
 export class PartFileWriter<T> implements SinkWriter<T, FileCommittable, FileCommittable> {
+  /** Of this lineage and sink, in the names of files. */
+  readonly key: string;
+  readonly #token: string;
   readonly #context: SinkContext;
   readonly #settings: PartFileSettings<T>;
   readonly #beginFile: PartEncoderFactory<T>;
   readonly #output: PartFileOutput;
-  readonly key: string;
-  readonly #token: string;
   /** By bucket. */
   readonly #parts = new Map<string, Part<T>>();
   /** The part of the last record, if it is open. */

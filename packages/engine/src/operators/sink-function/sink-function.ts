@@ -22,7 +22,7 @@ export type SinkFunction<In> = (value: In, context: SinkFunctionContext) => unkn
 /** A sink function with a life. Guarantee: at-least-once, as for SinkFunction. */
 export abstract class RichSinkFunction<In> extends RichFunction {
   /** As SinkFunction. */
-  abstract invoke(value: In, context: SinkFunctionContext): void | PromiseLike<unknown>;
+  abstract invoke(value: In, context: SinkFunctionContext): unknown;
   /**
    * Writes out what was kept back: in each snapshot and at the end of the input, when all calls of `invoke` before it are
    * done. Calls for later records may come meanwhile. The snapshot waits for its promise.

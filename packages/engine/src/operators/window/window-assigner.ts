@@ -75,7 +75,7 @@ export function gridOf(assigner: object): FixedWindowGrid | undefined {
 
 abstract class FixedWindows extends WindowAssigner {
   readonly windowType = TIME_WINDOW_TYPE;
-  /** For `gridOf`. */
+  /** For `gridOf`. @internal */
   readonly grid: FixedWindowGrid;
 
   protected constructor(grid: FixedWindowGrid) {

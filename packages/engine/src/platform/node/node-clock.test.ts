@@ -3,7 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { createNodePlatform } from './index.ts';
 
-const { clock, timers, random, parking, hasher, decompress, cpuMicros } = createNodePlatform();
+const { clock, timers, random, parking, hasher, decompress, cpuMicros, compress, isStandardStream } =
+  createNodePlatform();
 
 test('parking ends at once if the word has changed, by a notification, or by time', async () => {
   const word = new Int32Array(new SharedArrayBuffer(4));
@@ -85,6 +86,19 @@ test('decompression is bounded, and damage has a code', async () => {
     assert.throws(() => decompress(format, packed, 9_999), { code: 'DECOMPRESSION_FAILED' });
     assert.throws(() => decompress(format, packed.subarray(4), 10_000), { code: 'DECOMPRESSION_FAILED' });
   }
+});
+
+test('pieces that were compressed one by one are, one after the other, a whole', () => {
+  const pieces = ['first ', 'second ', ''].map((text) => Buffer.from(text.repeat(1000)));
+  for (const format of ['gzip', 'zstd'] as const) {
+    const packed = Buffer.concat(pieces.map((piece) => compress(format, piece)));
+    assert.deepEqual(Buffer.from(decompress(format, packed, 100_000)), Buffer.concat(pieces));
+  }
+});
+
+test('the standard streams of this thread are known', () => {
+  assert.ok(isStandardStream(process.stdout) && isStandardStream(process.stderr));
+  assert.equal(isStandardStream(process.stdin), false);
 });
 
 test('CPU time only grows', () => {

@@ -80,6 +80,15 @@ test('a full disk and missing rights say what to do', () => {
   assert.match(readOnly.message, /EROFS\. .*mounted read-only/);
 });
 
+test('a file is cut to its beginning; one that is not there is an error', async () => {
+  writeFileSync(`${directory}/long`, 'hello world');
+  await files.truncate(`${directory}/long`, 5);
+  assert.equal(Buffer.from(await files.readAll(`${directory}/long`)).toString(), 'hello');
+  await assert.rejects(files.truncate(`${directory}/none`, 0), (error) =>
+    hasCode(error, 'FILE_SYSTEM_ERROR'),
+  );
+});
+
 test('a link to a directory is listed as a directory', async () => {
   await files.makeDirectory(`${directory}/target`);
   symlinkSync(`${directory}/target`, `${directory}/link`);
