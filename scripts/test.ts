@@ -5,7 +5,8 @@
  *   test.ts PATTERN...    builds, then the test files whose path contains one of the patterns
  *   test.ts --fast        without a build: the rules in tidy/ and the tests beside the sources (`npm run verify`)
  *
- * Whatever starts whole processes or needs the build lies in a folder `test` of its package and counts as slow.
+ * Whatever starts whole processes or needs the build lies in a folder `test` of its package, or of examples/, and counts
+ * as slow.
  * With CI=true a skipped test is a failure: a machine that lacks something must not look green.
  */
 import { spawnSync } from 'node:child_process';
@@ -35,8 +36,8 @@ runTests(files);
 
 /** Slow files first, so that they do not trail alone at the end. */
 function testFiles(): string[] {
-  const slow = globSync('packages/*/test/**/*.test.ts', { cwd: root }).sort();
-  const fast = globSync('{packages/*/src,tidy,scripts,bench,examples}/**/*.test.ts', { cwd: root }).sort();
+  const slow = globSync('{packages/*,examples}/test/**/*.test.ts', { cwd: root }).sort();
+  const fast = globSync('{packages/*/src,tidy,scripts,bench}/**/*.test.ts', { cwd: root }).sort();
   return values.fast === true ? fast : [...slow, ...fast];
 }
 

@@ -147,6 +147,7 @@ export {
   AsyncFunction,
   type AsyncInvoke,
   type AsyncMapFunction,
+  type AsyncRetryOptions,
   type AsyncRetryPredicate,
   AsyncRetryStrategies,
   type AsyncRetryStrategy,

@@ -8,13 +8,14 @@ import { temporaryFolder } from './small-job.ts';
 
 const JOB = join(import.meta.dirname, 'stopped-job.ts');
 
-function run(folder: string, how: string): string[] {
+function run(folder: string, how: string, streams: 'output' | 'both' = 'output'): string[] {
   const result = spawnSync(process.execPath, ['--conditions=millrace-source', JOB, folder, how], {
     encoding: 'utf8',
     timeout: 60_000,
   });
   assert.equal(result.status, 0, `${how}: ${result.stdout}${result.stderr}`);
-  return result.stdout.trimEnd().split('\n');
+  const text = streams === 'both' ? result.stderr + result.stdout : result.stdout;
+  return text.trimEnd().split('\n');
 }
 
 /** How many numbers were counted; each key from 1 on without a gap or a repetition. */
@@ -60,6 +61,9 @@ it('a bounded run ends after so many records of its source, and is over when it 
   const lines = run(folder, 'bounded');
   assert.match(lines.at(-1)!, /^FINISHED .*"done":5000,"total":1000001,"unit":"records"/);
   assert.equal(counted(folder), 5000);
-  run(folder, 'bounded');
+  assert.match(
+    run(folder, 'bounded', 'both').join('\n'),
+    /Nothing was left to read: job 'stopped' was at its end/,
+  );
   assert.equal(counted(folder), 5000);
 });

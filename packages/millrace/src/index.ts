@@ -18,6 +18,7 @@ export {
   type AsyncMapFunction,
   type AsyncMapOptions,
   type AsyncOptions,
+  type AsyncRetryOptions,
   type AsyncRetryPredicate,
   AsyncRetryStrategies,
   type AsyncRetryStrategy,

@@ -140,7 +140,7 @@ describe('the packed packages', () => {
 /** The TypeScript block of the README that is to be saved as totals.ts. */
 function jobOfReadme(): string {
   const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
-  const code = /```ts\n(\/\/ totals\.ts\n[\s\S]*?)```/.exec(readme)?.[1];
+  const code = /```ts endless\n(\/\/ totals\.ts\n[\s\S]*?)```/.exec(readme)?.[1];
   assert.ok(code !== undefined, 'README.md has no block that begins with // totals.ts');
   return code;
 }

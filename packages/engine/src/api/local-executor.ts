@@ -15,6 +15,7 @@ import {
 import {
   describeOperators,
   inlineSlotHost,
+  type JobEndReport,
   JobMaster,
   type RestoredExecution,
   restoreExecution,
@@ -90,12 +91,13 @@ export class LocalExecutor implements JobExecutor {
     };
     await storage.open({ jobId, jobName: graph.jobName, lineageId });
     let master: JobMaster;
+    let initial: CompletedSnapshot | undefined;
     try {
       const isSuccessor = found.continues !== undefined;
       const existing = isSuccessor ? await storage.listCompleted() : [];
       // Until we had the lock an execution that was just ending may have completed one more, or removed them.
       const isOutdated = isSuccessor && existing.at(-1)?.checkpointId !== found.snapshot?.checkpointId;
-      const { snapshot: initial } = isOutdated ? await this.findInitial(graph, settings) : found;
+      initial = (isOutdated ? await this.findInitial(graph, settings) : found).snapshot;
       const restoreNow = (snapshot: CompletedSnapshot): RestoredExecution =>
         restoreExecution(snapshot, graph, settings.restore, logger);
       // Checked before anything starts; the first attempt takes the result, so that what is dropped is logged once.
@@ -145,9 +147,27 @@ export class LocalExecutor implements JobExecutor {
       jobId,
       graph,
       master,
-      end: master.run(),
+      end: this.runToEnd(master, graph, initial),
       savepointDirectory: settings.savepointDirectory,
     });
+  }
+
+  /** Says so if there was nothing to do: whoever starts a finished job again wonders why nothing happens. */
+  private async runToEnd(
+    master: JobMaster,
+    graph: JobGraph,
+    initial: CompletedSnapshot | undefined,
+  ): Promise<JobEndReport> {
+    const report = await master.run();
+    const isIdle = master.metrics().every(({ numRecordsIn }) => numRecordsIn === 0);
+    if (report.status === 'FINISHED' && initial !== undefined && isIdle) {
+      this.platform.logger.log(
+        'info',
+        `Nothing was left to read: job '${graph.jobName}' was at its end in ${initial.directory} already. ` +
+          'To run it from the beginning, start it without a snapshot, or under another name.',
+      );
+    }
+    return report;
   }
 
   private async findInitial(graph: JobGraph, settings: ExecutionSettings): Promise<InitialState> {

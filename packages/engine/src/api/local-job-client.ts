@@ -115,6 +115,10 @@ export class LocalJobClient implements JobClient {
   }
 
   private savepointTarget(directory: string | undefined): string {
+    if (directory !== undefined && typeof directory !== 'string') {
+      const message = `A savepoint's directory is a text, and { drain } comes after it; found ${String(directory)}.`;
+      throw new MillraceError('INVALID_ARGUMENT', message);
+    }
     const target = directory ?? this.savepointDirectory;
     if (target !== undefined) return target;
     throw new MillraceError(

@@ -109,9 +109,20 @@ describe('what a flatMap function returns', () => {
     for (const wrong of [3, 'text', null, {}]) {
       assert.throws(
         () => collectAll(wrong, out),
-        (error) => hasCode(error, 'INVALID_ARGUMENT'),
+        (error) => error instanceof TypeError,
       );
     }
+  });
+
+  it('is refused with the name of the operator and what was found', async () => {
+    const wrong = environment()
+      .fromElements(1)
+      .flatMap({ flatMap: () => 3 as never })
+      .name('split');
+    await assert.rejects(
+      wrong.executeAndCollect(),
+      (error) => hasCode(error, 'USER_FUNCTION_FAILED') && /'split'.*found the number 3/.test(String(error)),
+    );
   });
 });
 

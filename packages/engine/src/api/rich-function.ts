@@ -2,10 +2,10 @@
  * Map, filter and flatMap functions that are objects with a life (Flink's RichMapFunction and its like): they get state
  * and metrics in `open`. They run as process functions; a plain function is faster, because it is inlined.
  */
-import { MillraceError } from '../base/index.ts';
 import {
   adaptFunction,
   type Collector,
+  describe,
   type FlatMapFunction,
   type FunctionOrFactory,
   type FunctionShape,
@@ -81,9 +81,8 @@ export function collectAll<Out>(
 ): void {
   if (returned === undefined) return;
   if (typeof returned !== 'object' || returned === null || !(Symbol.iterator in returned)) {
-    throw new MillraceError(
-      'INVALID_ARGUMENT',
-      'a flatMap function returns an iterable, or nothing and uses its collector',
+    throw new TypeError(
+      `a flatMap function returns an iterable, or nothing and uses its collector; found ${describe(returned)}`,
     );
   }
   for (const value of returned as Iterable<Out>) out.collect(value);

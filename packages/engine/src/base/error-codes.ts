@@ -94,6 +94,11 @@ export const ERROR_CODES = {
     fault: 'external',
     retry: 'restart-job',
   },
+  OUTPUT_CLOSED: {
+    sentence: 'What prints to a standard stream found that nobody reads it any more.',
+    fault: 'external',
+    retry: 'never',
+  },
   SINK_COMMIT_LOST: {
     sentence:
       'Results that a completed checkpoint counts as written cannot be made visible: they are gone or changed.',

@@ -89,5 +89,6 @@ export { type Logger, type LogLevel, lineLogger, silentLogger } from './logger.t
 export { formatMemorySize, type MemorySize, memorySizeBytes, parseMemorySize } from './memory-size.ts';
 export { METRICS, type Metric, type MetricScope, type MetricType } from './metrics.ts';
 export { nearestName } from './nearest-name.ts';
+export { ignoreRejection } from './refused-promise.ts';
 export { MAX_WATERMARK, MIN_WATERMARK, NO_TIMESTAMP } from './time.ts';
 export { durationWithUnitMs, isTimeUnit, TimeUnit } from './time-unit.ts';

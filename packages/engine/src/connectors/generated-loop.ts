@@ -4,11 +4,11 @@
  * Called by the readers of this floor when they are made. If all jobs of a process emitted through one loop, its
  * `output.collect` would become megamorphic with the second job and lose half its speed (base/generated-code.ts).
  */
-import { generateCode } from '../base/index.ts';
+import { generateCode, MillraceError } from '../base/index.ts';
 import type { SourceOutput } from '../runtime/index.ts';
 
-/** Emits the records with index `from` (inclusive) to `to` (exclusive); returns the last record. */
-export type EmitRange<T> = (output: SourceOutput<T>, from: number, to: number) => T | undefined;
+/** Emits the records with index `from` (inclusive) to `to` (exclusive). Throws PROMISE_NOT_EXPECTED if one is a promise. */
+export type EmitRange<T> = (output: SourceOutput<T>, from: number, to: number) => void;
 
 /** Emits one record. */
 export type EmitOne<T> = (output: SourceOutput<T>, value: T) => void;
@@ -22,6 +22,7 @@ export type Captured = Readonly<Record<string, unknown>>;
 /** A loop over `expression`, which may use `i` (the index) and the names of `captured`. */
 export function compileEmitRange<T>(
   what: string,
+  sourceName: string,
   expression: string,
   captured: Captured,
   timestampOf: TimestampOf<T> | undefined,
@@ -30,15 +31,23 @@ export function compileEmitRange<T>(
     timestampOf === undefined ? 'output.collect(value)' : 'output.collect(value, timestampOf(value))';
   return generateCode<EmitRange<T>>(
     what,
-    { ...captured, timestampOf },
+    { ...captured, timestampOf, promised: (index: number) => promised(sourceName, index) },
     `return function emitRange(output, from, to) {
-      let value;
       for (let i = from; i < to; i++) {
-        value = ${expression};
+        const value = ${expression};
+        if (value instanceof Promise) throw promised(i);
         ${collect};
       }
-      return value;
     };`,
+  );
+}
+
+function promised(sourceName: string, index: number): MillraceError {
+  return new MillraceError(
+    'PROMISE_NOT_EXPECTED',
+    `source "${sourceName}": record ${index} is a promise, expected the record itself. Do what takes time in an ` +
+      'asynchronous operator behind the source (mapAsync), or use a source of an async iterable.',
+    { details: { source: sourceName, index } },
   );
 }
 

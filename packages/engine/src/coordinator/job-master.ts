@@ -325,6 +325,7 @@ export class JobMaster {
     this.refuseStop(answer.message);
     if (request.drain)
       this.fail(new MillraceError('CHECKPOINT_FAILED', `The savepoint failed: ${answer.message}`));
+    else if (this.attempt !== undefined) this.limitDuration(this.attempt); // It may have run out meanwhile.
   }
 
   private endWith(checkpointId: number): void {
@@ -339,7 +340,8 @@ export class JobMaster {
     this.stopRequest = undefined;
     const { snapshot } = request;
     const taken = snapshot?.directory === undefined ? '' : ` ${snapshot.directory} is complete all the same.`;
-    const message = `Job '${this.options.graph.jobName}' could not be stopped as asked: ${reason}.${taken}`;
+    const why = reason.replace(/\.$/, '');
+    const message = `Job '${this.options.graph.jobName}' could not be stopped as asked: ${why}.${taken}`;
     request.answer.reject(new MillraceError('STOP_FAILED', message));
   }
 
@@ -380,7 +382,7 @@ export class JobMaster {
     const { storage, checkpoint } = this.options;
     try {
       if (this.attempt !== undefined) await this.stopAttempt();
-      await this.checkpoints.shutdown(`the job is ${report.status}`);
+      await this.checkpoints.shutdown(`The job is ${report.status}.`);
       if (!keepsCheckpoints(report.status, checkpoint.retention)) {
         const retained = this.checkpoints.retained();
         if (report.status === 'FINISHED' && this.keepsLast) retained.pop();

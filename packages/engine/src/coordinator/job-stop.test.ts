@@ -328,4 +328,22 @@ describe('a bounded run', () => {
     assert.ok(read > 5 && read < 60, `${read} records`);
     assert.equal(setup.log.committed().length, read + KEYS);
   });
+
+  it('ends after so much time although it was being stopped at that moment, which failed', async () => {
+    const setup = setUp();
+    const { platform, plan } = setup;
+    const storage = createCheckpointStorage(platform, plan.settings.checkpoint.storage);
+    const tried = Promise.withResolvers<never>();
+    storage.beginSavepoint = () => tried.promise;
+    const job = await start(setup, { maxDurationMs: 60, storage });
+    await runUntil(platform, () => countsOf(setup.log.committed()).some((count) => count > 0));
+    const stopped = job.master.stop({ drain: false, savepointDirectory: '/savepoints' });
+    const startMs = platform.clock.monotonicMs();
+    await runUntil(platform, () => platform.clock.monotonicMs() > startMs + 60);
+    tried.reject(new Error('the disk is full'));
+    await assert.rejects(settle(platform, stopped), (error) => hasCode(error, 'STOP_FAILED'));
+    const report = await runToEnd(platform, job);
+    assert.equal(report.status, 'FINISHED', report.error?.stack);
+    assert.ok(setup.log.committed().length < ALL.length, 'it was not left to read everything');
+  });
 });

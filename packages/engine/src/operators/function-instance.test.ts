@@ -55,7 +55,7 @@ describe('the function object of a subtask', () => {
 
   it('is made anew by a class or by a function', () => {
     const byClass = takeFunction<Counting>(Counting, METHODS, 'op').fn;
-    const byFunction = takeFunction(() => new Private(), METHODS, 'op').fn;
+    const byFunction = takeFunction<Private>(() => new Private(), METHODS, 'op').fn;
     strictEqual(byClass.step, 1);
     strictEqual(byFunction.processElement(), 1);
   });

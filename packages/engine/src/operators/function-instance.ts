@@ -55,7 +55,7 @@ export function adaptFunction<U extends object, F extends object>(
     given,
     [...methods, 'snapshotState'],
     adapt as (user: never) => object,
-  ) as unknown as F;
+  ) as unknown as FunctionOrFactory<F>;
 }
 
 /** Methods that may be async; all others answer at once. */

@@ -403,4 +403,9 @@ export type FunctionOrFactory<F extends object> =
   | (new () => FunctionShape<F>);
 
 /** An F, or a plain object with the same methods: what F inherits from {@link RichFunction} is not needed. */
-export type FunctionShape<F extends object> = F | Omit<F, 'getRuntimeContext'>;
+export type FunctionShape<F extends object> = (F | Omit<F, 'getRuntimeContext'>) &
+  StrictMethods<Omit<F, 'getRuntimeContext'>>;
+
+/** For the compiler: methods as functions, so that none is accepted that wants more of its parameters than F gives. */
+type StrictMethods<F> = { readonly [M in keyof F]: StrictMethod<F[M]> };
+type StrictMethod<M> = M extends (...parameters: infer P) => infer R ? (...parameters: P) => R : M;

@@ -26,10 +26,12 @@ export {
 } from './async/async-function.ts';
 export { AsyncWaitOperator, type AsyncWaitOptions } from './async/async-wait-operator.ts';
 export {
+  type AsyncRetryOptions,
   type AsyncRetryPredicate,
   AsyncRetryStrategies,
   type AsyncRetryStrategy,
   RetryPredicates,
+  retryStrategyOf,
 } from './async/retry-strategy.ts';
 export {
   type BroadcastContext,
@@ -120,7 +122,7 @@ export {
 export { SinkFunctionOperator } from './sink-function/sink-function-operator.ts';
 export { SinkOperator } from './sink-operator.ts';
 export { TimestampsAndWatermarksOperator } from './timestamps-and-watermarks-operator.ts';
-export { assertSynchronous } from './user-result.ts';
+export { assertSynchronous, describe } from './user-result.ts';
 export { ContinuousEventTimeTrigger, ContinuousProcessingTimeTrigger } from './window/continuous-trigger.ts';
 export { CountTrigger } from './window/count-trigger.ts';
 export { type DeltaFunction, DeltaTrigger } from './window/delta-trigger.ts';

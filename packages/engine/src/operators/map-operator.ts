@@ -28,7 +28,7 @@ export class MapOperator<In, Out> extends AbstractStreamOperator<Out> implements
     this.context.output.collect(result, timestampMs);
   }
 
-  private refuse(_result: unknown): Error {
-    return promiseNotExpected('map function', this.context.operatorName);
+  private refuse(result: unknown): Error {
+    return promiseNotExpected(result, 'map function', this.context.operatorName);
   }
 }

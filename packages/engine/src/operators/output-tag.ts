@@ -15,7 +15,8 @@ export class OutputTag<T> {
   readonly id: string;
   /** undefined: undescribed values. */
   readonly type: TypeInformation<T> | undefined;
-  declare readonly [VALUE]?: T;
+  /** For the compiler: a tag of one type is no tag of another. */
+  declare readonly [VALUE]?: (value: T) => T;
 
   /** `id` is not empty (INVALID_ARGUMENT). */
   constructor(id: string, type?: TypeInformation<T>) {

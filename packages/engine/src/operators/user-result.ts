@@ -1,10 +1,26 @@
 /** What a user's function must not be or return: promises where an answer is needed at once, and what is no answer. */
-import { MillraceError } from '../base/index.ts';
+import { ignoreRejection, MillraceError } from '../base/index.ts';
 
 /** Refuses what is no function. `what` names it, e.g. `map function`. */
 export function assertFunction(fn: unknown, what: string): asserts fn is (...parameters: never[]) => unknown {
   if (typeof fn === 'function') return;
   throw new MillraceError('INVALID_ARGUMENT', `The ${what} must be a function, found ${describe(fn)}.`);
+}
+
+/** Refuses an object that lacks one of the methods, or has an async one. `what` names it, e.g. `trigger`. */
+export function assertMethods(object: unknown, what: string, methods: readonly string[]): void {
+  if (typeof object !== 'object' || object === null) {
+    throw new MillraceError(
+      'INVALID_ARGUMENT',
+      `The ${what} must be an object with the methods ${methods.join(', ')}, found ${describe(object)}.`,
+    );
+  }
+  for (const method of methods) {
+    assertSynchronous(
+      (object as Readonly<Record<string, unknown>>)[method],
+      `method ${method} of the ${what}`,
+    );
+  }
 }
 
 /** Refuses a function that is declared `async`, too, before any record comes. */
@@ -17,10 +33,12 @@ export function assertSynchronous(fn: unknown, what: string): void {
 
 /** Throws PROMISE_NOT_EXPECTED if `result` is a promise; anything else is ignored. */
 export function refuseResult(result: unknown, what: string, operatorName: string): void {
-  if (isPromise(result)) throw promiseNotExpected(what, operatorName);
+  if (isPromise(result)) throw promiseNotExpected(result, what, operatorName);
 }
 
-export function promiseNotExpected(what: string, operatorName: string): MillraceError {
+/** For a `result` that is a promise. */
+export function promiseNotExpected(result: unknown, what: string, operatorName: string): MillraceError {
+  ignoreRejection(result);
   return new MillraceError(
     'PROMISE_NOT_EXPECTED',
     `The ${what} of operator '${operatorName}' returned a promise. ${ADVICE}`,
@@ -35,7 +53,7 @@ export function resultNotAllowed(
   operatorName: string,
   expected: string,
 ): MillraceError {
-  if (isPromise(result)) return promiseNotExpected(what, operatorName);
+  if (isPromise(result)) return promiseNotExpected(result, what, operatorName);
   return new MillraceError(
     'RESULT_NOT_ALLOWED',
     `The ${what} of operator '${operatorName}' must return ${expected}, found ${describe(result)}.`,

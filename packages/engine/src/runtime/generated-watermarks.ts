@@ -2,7 +2,7 @@
  * Runs a user's watermark generator: takes what it emits and returns, and keeps the highest watermark and the idleness that
  * follow from it. Used by source heads and by the operator that makes watermarks within a stream, which send them on.
  */
-import { MIN_WATERMARK, MillraceError } from '../base/index.ts';
+import { MAX_WATERMARK, MIN_WATERMARK, MillraceError } from '../base/index.ts';
 import type { WatermarkGenerator, WatermarkOutput } from './watermark-strategy.ts';
 
 export class GeneratedWatermarks implements WatermarkOutput {
@@ -18,10 +18,14 @@ export class GeneratedWatermarks implements WatermarkOutput {
     this.operatorName = operatorName;
   }
 
-  /** Throws TIMESTAMP_INVALID for what is no whole number; negative infinity stands for none. */
+  /**
+   * Throws TIMESTAMP_INVALID for what is no whole number; negative infinity stands for none. The end of time comes with the
+   * end of the input, so the highest watermark that a generator can emit is the one before it.
+   */
   emitWatermark(watermarkMs: number): void {
     this.isIdle = false;
-    if (Number.isSafeInteger(watermarkMs)) this.watermarkMs = Math.max(this.watermarkMs, watermarkMs);
+    if (Number.isSafeInteger(watermarkMs))
+      this.watermarkMs = Math.max(this.watermarkMs, Math.min(watermarkMs, MAX_WATERMARK - 1));
     else if (watermarkMs !== Number.NEGATIVE_INFINITY) throw this.invalid(watermarkMs);
   }
 

@@ -96,7 +96,7 @@ export class SourceWatermarks {
 
   private send(watermarkMs: number, isIdle: boolean): void {
     if (this.isIdle && !isIdle) this.setIdle(false);
-    if (watermarkMs > this.sentMs && watermarkMs < MAX_WATERMARK) {
+    if (watermarkMs > this.sentMs) {
       this.sentMs = watermarkMs;
       this.target.processWatermark(watermarkMs);
     }

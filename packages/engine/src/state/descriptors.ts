@@ -96,7 +96,7 @@ export interface AggregateFunction<In, Acc, Out> {
   /** An empty accumulator. */
   createAccumulator(): Acc;
   /** The accumulator with `value`: a new one, or the same changed. */
-  add(value: In, accumulator: Acc): Acc;
+  readonly add: (value: In, accumulator: Acc) => Acc;
   /** What the accumulator stands for. */
   getResult(accumulator: Acc): Out;
   /** Both together: a new one, or one of them changed. For windows that merge. */

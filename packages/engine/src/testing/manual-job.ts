@@ -34,6 +34,23 @@ export interface JobPlan {
 
 /** The job that `build` writes into an environment. */
 export function planJob(build: (env: StreamExecutionEnvironment) => void, jobName = 'job'): JobPlan {
+  const { plan } = handIn(build, jobName);
+  if (plan === undefined) throw new Error('the job was not handed to its executor');
+  return plan;
+}
+
+/** The same. Rejects with what the environment refuses it for. */
+export async function checkedPlan(build: (env: StreamExecutionEnvironment) => void): Promise<JobPlan> {
+  const { plan, started } = handIn(build, 'job');
+  if (plan === undefined) await started;
+  return plan!;
+}
+
+/** `started` rejects if the job never reached its executor; it does not resolve. */
+function handIn(
+  build: (env: StreamExecutionEnvironment) => void,
+  jobName: string,
+): { readonly plan: JobPlan | undefined; readonly started: Promise<unknown> } {
   let plan: JobPlan | undefined;
   const env = new StreamExecutionEnvironment({
     hash: (text) => createHash('sha256').update(text).digest('hex'),
@@ -43,9 +60,9 @@ export function planJob(build: (env: StreamExecutionEnvironment) => void, jobNam
     },
   });
   build(env);
-  void env.executeAsync(jobName);
-  if (plan === undefined) throw new Error('the job was not handed to its executor');
-  return plan;
+  const started = env.executeAsync(jobName);
+  started.catch(() => {});
+  return { plan, started };
 }
 
 export interface ManualJobOptions extends Partial<JobMasterOptions> {

@@ -6,7 +6,7 @@
  * Invariants: as in string-codec.ts. The length lets a value be stepped over, and kept, without its serializer. Whatever
  * the user's code throws becomes an error that names the serializer.
  */
-import { MillraceError } from '../base/index.ts';
+import { ignoreRejection, MillraceError } from '../base/index.ts';
 import { ByteView } from './byte-view.ts';
 import { type AnyCustomSerializer, EncodedCustom } from './custom-type.ts';
 import { BytesInput, type DataInput } from './data-input.ts';
@@ -36,7 +36,7 @@ export function writeCustom(
   try {
     const answer: unknown = serializer.serialize(value, output);
     if (answer instanceof Promise) {
-      answer.catch(() => {});
+      ignoreRejection(answer);
       return refuseWith(nameOf(serializer), value, 'Its serialize must write at once, not return a Promise');
     }
   } catch (error) {
@@ -95,7 +95,7 @@ function readAll(input: BytesInput, who: string, read: (input: DataInput) => unk
     throw failed(`${who} threw: ${messageOf(cause)}`, cause);
   }
   if (value instanceof Promise) {
-    value.catch(() => {});
+    ignoreRejection(value);
     throw failed(`${who} must answer at once, not return a Promise`);
   }
   if (input.remaining > 0) {

@@ -7,6 +7,7 @@
 import { avroWriterOf } from './avro-codec.ts';
 import type { CodeBody, Path } from './code-body.ts';
 import { serializerOf } from './custom-type.ts';
+import { kindsOf } from './js-kind.ts';
 import { fixedSizeOf, listedIndexBytes } from './type-description.ts';
 import type { FieldDescription, TypeDescription } from './type-information.ts';
 import { fieldPath, KEYS_PATH } from './type-mismatch.ts';
@@ -126,9 +127,11 @@ function wrongIf(type: TypeDescription, x: string): string | undefined {
     case 'typed-array':
       return `!(${x} instanceof ${type.array})`;
     case 'record':
-      // Of a Map or an array nothing would be left.
       return `kindOf(${x}) !== 'object'`;
     case 'pojo':
+      // Of a Map, an array or a promise nothing would be left, and no field would be missed.
+      if (type.fields.every((field) => mayBeMissing(field.type))) return `kindOf(${x}) !== 'object'`;
+      return `typeof ${x} !== 'object' || ${x} === null`;
     case 'union':
       return `typeof ${x} !== 'object' || ${x} === null`;
     case 'enum':
@@ -141,6 +144,10 @@ function wrongIf(type: TypeDescription, x: string): string | undefined {
     case 'nullable':
       return undefined;
   }
+}
+
+function mayBeMissing(type: TypeDescription): boolean {
+  return kindsOf(type)?.includes('undefined') !== false;
 }
 
 function emitCall(body: CodeBody, call: string): void {

@@ -17,6 +17,8 @@ function kindOfObject(value: object): string {
   if (value instanceof Map) return 'Map';
   if (value instanceof Set) return 'Set';
   if (value instanceof Date) return 'Date';
+  // No type has these: where an object is expected they are a mistake.
+  if (value instanceof Promise) return 'Promise';
   // Of typed arrays the tag is the name of the class, also of one derived from it.
   return ArrayBuffer.isView(value) ? (value as Uint8Array)[Symbol.toStringTag] : 'object';
 }

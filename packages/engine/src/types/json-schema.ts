@@ -10,7 +10,7 @@
  *     object with additionalProperties only    RECORD
  *     null or ...                              NULLABLE
  *     anyOf, oneOf, several types              UNION by a field that tells them apart, else EITHER
- *     allOf of objects                         ROW of all their fields
+ *     several of objects at the same time      ROW of all their fields: allOf, $ref or anyOf beside properties
  *     {}                                       GENERIC
  *
  * Called by Types.JSON_SCHEMA and Types.SCHEMA. Drafts 7 and 2020-12, references within the document only.
@@ -67,18 +67,26 @@ function convert(schema: unknown, place: Place): AnyType {
     if (keywords[keyword] !== undefined)
       throw invalid(place.path, `no type is known for '${keyword}' of a JSON Schema`);
   }
-  if (typeof keywords.$ref === 'string') return convertReference(keywords.$ref, place);
   if ('const' in keywords) return literalOf([keywords.const], place);
   if (Array.isArray(keywords.enum)) return literalOf(keywords.enum, place);
-  const alternatives = keywords.anyOf ?? keywords.oneOf;
-  if (Array.isArray(alternatives)) {
-    return chooseBetween(
-      alternatives.map((each: unknown) => convert(each, place)),
-      place.path,
-    );
+  return convertAll(partsOf(keywords, place), keywords, place);
+}
+
+/** What values must be at the same time, each as a type of its own; not `type` and what else may stand beside the rest. */
+function partsOf(keywords: Keywords, place: Place): AnyType[] {
+  const { $ref, allOf, anyOf, oneOf, ...own } = keywords;
+  const parts: AnyType[] = [];
+  if (typeof $ref === 'string') parts.push(convertReference($ref, place));
+  if (Array.isArray(allOf)) parts.push(...allOf.map((each: unknown) => convert(each, place)));
+  for (const alternatives of [anyOf, oneOf]) {
+    if (!Array.isArray(alternatives)) continue;
+    const types = alternatives.map((each: unknown) => convert(each, place));
+    parts.push(chooseBetween(types, place.path));
   }
-  if (Array.isArray(keywords.allOf)) return convertAll(keywords.allOf, keywords, place);
-  return convertByType(keywords, place);
+  if (own.properties !== undefined || own.patternProperties !== undefined) {
+    parts.push(convertByType(own, place));
+  }
+  return parts;
 }
 
 function markedType(marker: unknown, keywords: Keywords, { path }: Place): AnyType {
@@ -195,17 +203,19 @@ function fieldsOf(keywords: Keywords, place: Place): Record<string, AnyType> {
   return fields;
 }
 
-/** Objects that a value must all be: it has the fields of all. */
-function convertAll(schemas: readonly unknown[], keywords: Keywords, place: Place): AnyType {
+/** The type of what is of all `parts`: of objects, it has the fields of all. Where nothing says more, that of `keywords`. */
+function convertAll(parts: readonly AnyType[], keywords: Keywords, place: Place): AnyType {
+  // What may be anything, such as a list of required fields alone, says nothing about the type.
+  const [only, ...others] = parts.filter(({ description }) => description.kind !== 'generic');
+  if (only === undefined) return convertByType(keywords, place);
+  if (others.length === 0) return only;
   const fields: Record<string, AnyType> = {};
-  const { allOf: _all, ...own } = keywords;
-  const parts = own.properties === undefined && own.type === undefined ? schemas : [...schemas, own];
-  const [only] = parts;
-  if (parts.length === 1) return convert(only, place);
-  for (const part of parts) {
-    const { description } = convert(part, place);
+  for (const { description } of [only, ...others]) {
     if (description.kind !== 'pojo') {
-      throw invalid(place.path, 'no type is known for allOf (an intersection) of other things than objects');
+      throw invalid(
+        place.path,
+        'no type is known for an intersection (allOf, or $ref, anyOf, oneOf and properties side by side) of other things than objects',
+      );
     }
     for (const { name, type } of description.fields) {
       if (Object.hasOwn(fields, name) && JSON.stringify(fields[name]!.description) !== JSON.stringify(type)) {
@@ -229,7 +239,7 @@ function convertReference(reference: string, place: Place): AnyType {
   }
   let target: unknown = place.root;
   for (const step of reference.split('/').slice(1)) {
-    const name = decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~');
+    const name = unescaped(step, place).replaceAll('~1', '/').replaceAll('~0', '~');
     const holder = target as Keywords | undefined;
     target =
       typeof holder === 'object' && holder !== null && Object.hasOwn(holder, name) ? holder[name] : undefined;
@@ -237,6 +247,14 @@ function convertReference(reference: string, place: Place): AnyType {
   if (target === undefined) throw invalid(place.path, `there is nothing at the reference '${reference}'`);
   const next = { ...place, references: [...place.references, reference] };
   return convert(target, next);
+}
+
+function unescaped(step: string, { path }: Place): string {
+  try {
+    return decodeURIComponent(step);
+  } catch (cause) {
+    throw invalid(path, `'${step}' of a reference is not escaped as in a URI`, cause);
+  }
 }
 
 function at(place: Place, step: string): Place {

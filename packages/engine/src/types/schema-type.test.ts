@@ -260,6 +260,18 @@ describe('a JSON Schema', () => {
     strictEqual(text({ $defs: { a: { type: 'string' } }, items: { $ref: '#/$defs/a' } }), 'LIST(STRING)');
   });
 
+  it('has the fields of all parts that stand side by side', () => {
+    const text = (schema: object) => formatType(Types.JSON_SCHEMA(schema).description);
+    const a = { properties: { a: { type: 'string' } }, required: ['a'] };
+    const b = { properties: { b: { type: 'integer' } }, required: ['b'] };
+    const both = formatType(Types.ROW({ a: Types.STRING, b: Types.LONG }).description);
+    strictEqual(text({ allOf: [a, b] }), both);
+    strictEqual(text({ $defs: { a }, $ref: '#/$defs/a', ...b }), both);
+    strictEqual(text({ anyOf: [a], ...b }), both);
+    strictEqual(text({ ...a, anyOf: [{ required: ['a'] }, { required: ['b'] }] }), text(a));
+    strictEqual(text({ type: 'string', anyOf: [{ pattern: 'x' }, { format: 'date' }] }), 'STRING');
+  });
+
   it('that says what is not understood is refused with its path', () => {
     const refused = (schema: object, message: RegExp) =>
       invalid(() => Types.JSON_SCHEMA({ type: 'object', properties: { a: schema } }), message);
@@ -270,6 +282,8 @@ describe('a JSON Schema', () => {
     refused({ enum: [{ b: 1 }] }, /\.a: .*enum or const with objects/);
     refused({ 'x-millrace-type': 'decimal' }, /\.a: x-millrace-type is one of bigint, .*not 'decimal'/);
     refused({ allOf: [{ type: 'string' }, { type: 'integer' }] }, /\.a: .*allOf/);
+    refused({ anyOf: [{ type: 'string' }], properties: { b: {} } }, /\.a: .*intersection/);
+    refused({ $ref: '#/a%zz' }, /\.a: 'a%zz' of a reference is not escaped/);
     refused({ prefixItems: [{}, {}], minItems: 1, items: false }, /\.a: .*last elements may be missing/);
     invalid(() => Types.JSON_SCHEMA(5 as never), /a JSON Schema is an object/);
   });

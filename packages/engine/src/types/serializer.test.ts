@@ -97,6 +97,18 @@ describe('a value that is not of its type', () => {
   });
 });
 
+describe('an object of which nothing would be left', () => {
+  it('is refused where no field would be missed', () => {
+    for (const type of [Types.RECORD(Types.INT), Types.ROW({ n: Types.OPTIONAL(Types.INT) })]) {
+      const serializer = createSerializer<unknown>(type, 'x');
+      for (const value of [new Map([['n', 1]]), [1], Promise.reject(new Error('too late'))]) {
+        throws(() => encodeToBytes(serializer, value), { code: 'TYPE_MISMATCH' });
+      }
+      strictEqual(encodeToBytes(serializer, {}).length > 0, true);
+    }
+  });
+});
+
 describe('objects', () => {
   it('come back without the fields that are not described', () => {
     const value = { a: 1, b: 2 };

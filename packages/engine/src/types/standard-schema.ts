@@ -2,7 +2,7 @@
  * What validators such as Zod, Valibot and ArkType have in common (https://standardschema.dev): the interface, so that
  * none of them is a dependency, and validation as a step of a job.
  */
-import { MillraceError } from '../base/index.ts';
+import { ignoreRejection, MillraceError } from '../base/index.ts';
 import { fieldPath, PROMISE_ADVICE } from './type-mismatch.ts';
 
 /** What has the types of a schema: a schema itself, or what tells its shape. */
@@ -42,14 +42,21 @@ const ISSUES_MAX = 5;
  * transforms done. It throws TYPE_MISMATCH for a record that does not fit, naming the fields; schemas that validate
  * asynchronously are refused.
  *
- *     lines.map((line) => JSON.parse(line)).map(validated(Order), Types.SCHEMA(Order))
+ * ```ts
+ * import { StreamExecutionEnvironment, Types, validated } from 'millrace';
+ * import { z } from 'zod';
+ *
+ * const Order = z.object({ id: z.string() });
+ * const lines = StreamExecutionEnvironment.getExecutionEnvironment().fromElements('{"id":"o1"}');
+ * const orders = lines.map((line) => JSON.parse(line)).map(validated(Order), Types.SCHEMA(Order));
+ * ```
  */
 export function validated<S extends StandardSchemaV1>(schema: S): (value: unknown) => SchemaOutput<S> {
   const { validate } = schema['~standard'];
   return (value) => {
     const result = validate(value);
     if (result instanceof Promise) {
-      result.catch(() => {});
+      ignoreRejection(result);
       throw new MillraceError(
         'PROMISE_NOT_EXPECTED',
         `validated(schema): the schema validates asynchronously. ${PROMISE_ADVICE}.`,

@@ -2,7 +2,7 @@
  * The message for a value that is not of its declared type: where it was used, where in the value, what was expected,
  * what was found, what to do. Off the hot path: called once before an error is thrown.
  */
-import { MillraceError } from '../base/index.ts';
+import { ignoreRejection, MillraceError } from '../base/index.ts';
 import { avroTypeOf } from './avro-schema.ts';
 import { formatType } from './type-description.ts';
 import type { TypeDescription } from './type-information.ts';
@@ -11,8 +11,12 @@ const TEXT_MAX = 40;
 /** The path into a value that contains itself has no end. */
 const PATH_MAX = 120;
 
-/** Names a value in a message: its type and, if it is short, itself. Never throws, whatever the value is. */
+/**
+ * Names a value in a message: its type and, if it is short, itself. Never throws, whatever the value is. Values that are
+ * named were refused.
+ */
 export function describeValue(value: unknown): string {
+  ignoreRejection(value);
   switch (typeof value) {
     case 'string':
       return `string ${quoted(value)}`;
@@ -95,6 +99,7 @@ export function typeMismatch(
   root: unknown,
 ): MillraceError {
   const isPromise = root instanceof Promise;
+  ignoreRejection(root);
   return mismatchError('TYPE_MISMATCH', {
     usedBy,
     path: isPromise ? 'the value' : path,

@@ -107,14 +107,18 @@ export const Types = Object.freeze({
    * sees from outside, and transient ones have what the constructor gives them: describe an accessor with getter and
    * setter to keep one. Methods, and getters without setter, are no fields.
    *
-   *     class Account {
-   *       owner = '';
-   *       #cents = 0;
-   *       get cents(): number { return this.#cents; }
-   *       set cents(value: number) { this.#cents = value; }
-   *       cache = new Map<string, number>();
-   *     }
-   *     Types.POJO(Account, { owner: Types.STRING, cents: Types.LONG }, { transient: ['cache'] });
+   * ```ts
+   * import { Types } from 'millrace';
+   *
+   * class Account {
+   *   owner = '';
+   *   #cents = 0;
+   *   get cents(): number { return this.#cents; }
+   *   set cents(value: number) { this.#cents = value; }
+   *   cache = new Map<string, number>();
+   * }
+   * const AccountType = Types.POJO(Account, { owner: Types.STRING, cents: Types.LONG }, { transient: ['cache'] });
+   * ```
    */
   pojo,
   /** The same as `pojo`. */
@@ -131,9 +135,13 @@ export const Types = Object.freeze({
    * An object of one of several types that a field tells apart: in each of them the field is a LITERAL or an ENUM, with
    * values that no other has. Types may be added and moved later.
    *
-   *     Types.UNION('kind',
-   *       Types.ROW({ kind: Types.LITERAL('created'), at: Types.DATE }),
-   *       Types.ROW({ kind: Types.LITERAL('paid'), amount: Types.DOUBLE }))
+   * ```ts
+   * import { Types } from 'millrace';
+   *
+   * const Event = Types.UNION('kind',
+   *   Types.ROW({ kind: Types.LITERAL('created'), at: Types.DATE }),
+   *   Types.ROW({ kind: Types.LITERAL('paid'), amount: Types.DOUBLE }));
+   * ```
    */
   union,
   /** The same as `union`. */
@@ -166,14 +174,20 @@ export const Types = Object.freeze({
    * too; as (part of) keys if the serializer says that it is canonical. Saved with name and version; when the version of
    * saved state is another one, the serializer is asked whether it can be read as it is, be migrated, or not.
    *
-   *     const Money = Types.CUSTOM<Decimal>({
-   *       name: 'money',
-   *       version: 2,
-   *       serialize: (value, out) => { out.writeBigInt(value.cents); out.writeString(value.currency); },
-   *       deserialize: (input) => new Decimal(input.readBigInt(), input.readString()),
-   *       compatibility: (saved) => (saved === 1 ? 'migrate' : 'incompatible'),
-   *       readOld: (input) => new Decimal(input.readBigInt(), 'EUR'),
-   *     });
+   * ```ts
+   * import { Types } from 'millrace';
+   *
+   * interface Money { cents: bigint; currency: string }
+   *
+   * const MoneyType = Types.CUSTOM<Money>({
+   *   name: 'money',
+   *   version: 2,
+   *   serialize: (value, out) => { out.writeBigInt(value.cents); out.writeString(value.currency); },
+   *   deserialize: (input) => ({ cents: input.readBigInt(), currency: input.readString() }),
+   *   compatibility: (saved) => (saved === 1 ? 'migrate' : 'incompatible'),
+   *   readOld: (input) => ({ cents: input.readBigInt(), currency: 'EUR' }),
+   * });
+   * ```
    */
   custom,
   /** The same as `custom`. */

@@ -1,63 +1,17 @@
 /** The crash suite for joins: the process is killed, or a task fails; and the same results on every host. */
 import assert from 'node:assert/strict';
-import { before, describe, it } from 'node:test';
-import { finish, runCrashJob } from './child-job.ts';
-import type { CrashPoint } from './crash-point.ts';
-import {
-  CrashSite,
-  type Deployment,
-  ORDERS,
-  type Results,
-  runWithCrashPoints,
-  runWithKills,
-  undisturbedResults,
-} from './crash-run.ts';
-
-const MODULE = 'join-job.ts';
-const KILLS_PER_RUN = 6;
-const inline = (parallelism: number): Deployment => ({ host: 'inline', parallelism });
-const workers = (parallelism: number): Deployment => ({ host: 'workers', parallelism });
+import { describe } from 'node:test';
+import { crashTests, inline, workers } from './crash-tests.ts';
 
 describe('window joins, co-groups and interval joins', () => {
-  let expected: Results;
-
-  before(async () => {
-    expected = await undisturbedResults(inline(1), MODULE);
-    const counts = [...expected.values()].map((lines) => lines.length);
-    assert.ok(counts.length === 3 && counts.every((count) => count > 500), `${counts} results`);
-  });
-
-  for (const deployment of [inline(3), workers(2), workers(3)]) {
-    const { host, parallelism } = deployment;
-    it(`have the same results on the host ${host} at parallelism ${parallelism}`, async () => {
-      const site = new CrashSite(MODULE);
-      try {
-        const end = await runCrashJob(site.settings(deployment, [], 0));
-        assert.ok(finish(end) !== undefined, end.errors);
-        site.judge(expected, JSON.stringify(deployment));
-      } finally {
-        site.remove();
-      }
-    });
-  }
-
-  for (const [seed, what, deployments] of [
-    [81, 'in one thread', [inline(1)]],
-    [82, 'in two worker threads', [workers(2)]],
-    [83, 'with another parallelism and host in each life', [inline(3), workers(2), inline(1), workers(4)]],
-  ] as const) {
-    it(`have the same results when the process is killed ${what} (seed ${seed})`, async () => {
-      const { kills } = await runWithKills(seed, KILLS_PER_RUN, deployments, expected, MODULE);
-      assert.ok(kills > 0, 'no kill hit the job');
-    });
-  }
-
-  it('have the same results when tasks fail', async () => {
-    const places = ['record', 'snapshot', 'record', 'complete', 'open'] as const;
-    const points = places.map((place): CrashPoint => ({ place, action: 'throw', afterRecords: ORDERS / 10 }));
-    for (const deployment of [inline(2), workers(2)]) {
-      const { restarts } = await runWithCrashPoints(deployment, points, expected, MODULE);
-      assert.ok(restarts > 0);
-    }
+  crashTests({
+    module: 'join-job.ts',
+    claim: 'have the same results',
+    hosts: [inline(3), workers(2), workers(3)],
+    seed: 81,
+    check(expected) {
+      const counts = [...expected.values()].map((lines) => lines.length);
+      assert.ok(counts.length === 3 && counts.every((count) => count > 500), `${counts} results`);
+    },
   });
 });

@@ -12,6 +12,7 @@ import {
   type ResultFuture,
   RetryPredicates,
   RichAsyncFunction,
+  retryStrategyOf,
 } from '../../operators/index.ts';
 import { Types } from '../../types/index.ts';
 import { RestartStrategies } from '../restart-strategies.ts';
@@ -289,6 +290,40 @@ describe('AsyncDataStream', () => {
       );
     }
     assert.ok(fn instanceof AsyncFunction);
+  });
+
+  it('retries by plain options, all errors unless they say which', async () => {
+    const attempts: number[] = [];
+    const answers = await environment()
+      .fromElements('a', 'b')
+      .mapAsync(
+        async (word, { attempt }) => {
+          attempts.push(attempt);
+          if (word === 'b' && attempt < 4) throw new Error('not yet');
+          return word.toUpperCase();
+        },
+        { retry: { attempts: 3, delay: '1 ms', multiplier: 2, maxDelay: 3 } },
+      )
+      .executeAndCollect();
+    assert.deepEqual(answers, ['A', 'B']);
+    assert.deepEqual(attempts.toSorted(), [1, 1, 2, 3, 4]);
+    const strategy = retryStrategyOf({
+      attempts: 2,
+      delay: 10,
+      multiplier: 3,
+      maxDelay: 20,
+      ifException: () => false,
+    });
+    assert.deepEqual(
+      [1, 2, 3].map((n) => [strategy.canRetry(n), strategy.getBackoffTimeMillis(n)]),
+      [
+        [true, 10],
+        [true, 20],
+        [false, 20],
+      ],
+    );
+    assert.equal(strategy.getRetryPredicate().exceptionPredicate?.(new Error()), false);
+    assert.throws(() => retryStrategyOf({ attempts: 0, delay: 1 }), /at least 1/);
   });
 
   it('waits longer before each retry with an exponential backoff, up to the greatest delay', () => {

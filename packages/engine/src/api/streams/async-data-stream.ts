@@ -15,12 +15,14 @@ import {
   type AsyncFunction,
   type AsyncInvoke,
   type AsyncMapFunction,
+  type AsyncRetryOptions,
   type AsyncRetryStrategy,
   AsyncWaitOperator,
   type FunctionOrFactory,
   flatMapping,
   invoking,
   mapping,
+  retryStrategyOf,
 } from '../../operators/index.ts';
 import type { TypeInformation } from '../../types/index.ts';
 import { type FunctionObject, isPlainFunction } from '../rich-function.ts';
@@ -45,10 +47,10 @@ export interface AsyncOptions<Out> {
    */
   readonly ordered?: boolean;
   /**
-   * Which answers are not final, and when to ask again; see {@link AsyncRetryStrategies}. Default: nothing
+   * Which answers are not final, and when to ask again; as `{ attempts: 3, delay: '100 ms', multiplier: 2 }` or by {@link AsyncRetryStrategies}. Default: nothing
    * is retried.
    */
-  readonly retry?: AsyncRetryStrategy<Out>;
+  readonly retry?: AsyncRetryStrategy<Out> | AsyncRetryOptions<Out>;
   /** Describes the results: faster exchanges and state. */
   readonly type?: TypeInformation<Out>;
 }
@@ -243,9 +245,6 @@ function addAsync<In, Out>(
     throw invalid(where, `capacity must be a whole number of at least 1, found ${String(capacity)}`);
   }
   if (typeof ordered !== 'boolean') throw invalid(where, `ordered must be true or false`);
-  if (retry !== undefined && !isRetryStrategy(retry)) {
-    throw invalid(where, 'the retry strategy must be an AsyncRetryStrategy: did you forget build()?');
-  }
   const timeoutMs = durationMs(timeout, `${where}: timeout`);
   const create = (): unknown =>
     new AsyncWaitOperator(given, {
@@ -253,15 +252,26 @@ function addAsync<In, Out>(
       ordered,
       capacity,
       timeoutMs,
-      retry,
+      retry: retry === undefined ? undefined : strategyOf(where, retry),
       inputType: stream.getType(),
     });
   return transform(stream.job, [stream.origins], { kind, name, create, type });
 }
 
-function isRetryStrategy(given: object): boolean {
-  const { canRetry, getBackoffTimeMillis, getRetryPredicate } = given as Partial<AsyncRetryStrategy<unknown>>;
-  return [canRetry, getBackoffTimeMillis, getRetryPredicate].every((method) => typeof method === 'function');
+function strategyOf<Out>(
+  where: string,
+  given: AsyncRetryStrategy<Out> | AsyncRetryOptions<Out>,
+): AsyncRetryStrategy<Out> {
+  if (typeof given === 'object' && given !== null) {
+    if ('attempts' in given) return retryStrategyOf(given);
+    const { canRetry, getBackoffTimeMillis, getRetryPredicate } = given;
+    const methods = [canRetry, getBackoffTimeMillis, getRetryPredicate];
+    if (methods.every((method) => typeof method === 'function')) return given;
+  }
+  throw invalid(
+    where,
+    'retry must be { attempts, delay, … } or an AsyncRetryStrategy: did you forget build()?',
+  );
 }
 
 function invalid(where: string, message: string): MillraceError {

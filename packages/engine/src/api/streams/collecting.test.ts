@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { hasCode } from '../../base/index.ts';
 import type { ResultBatch } from '../../connectors/index.ts';
 import type { JobClient } from '../job-executor.ts';
@@ -41,6 +43,23 @@ function collecting() {
   };
   return { client, results, deliver };
 }
+
+/** What --expose-gc gives, without the option. */
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+}
+
+describe('executeAndCollect', () => {
+  it('refuses a limit that is no count', async () => {
+    for (const limit of [0, -1, 1.5, Number.NaN]) {
+      await assert.rejects(environment().fromSequence(1, 3).executeAndCollect(limit), (error) =>
+        hasCode(error, 'INVALID_ARGUMENT'),
+      );
+    }
+    assert.deepEqual(await environment().fromSequence(1, 3).executeAndCollect(2), [1, 2]);
+  });
+});
 
 describe('collectAsync', () => {
   it('gives the records of several streams while the job runs, and ends with it', async () => {
@@ -115,6 +134,23 @@ describe('collectAsync', () => {
       },
       (error) => hasCode(error, 'SINK_WRITE_FAILED'),
     );
+  });
+
+  it('holds no record that was given out, although there are always some that wait', async () => {
+    const results = new CollectedStream<object>();
+    results.follow(Promise.resolve(new ManualClient().asClient()));
+    const given: WeakRef<object>[] = [];
+    for (let round = 0; round < 30; round++) {
+      const values = Array.from({ length: 1000 }, () => ({}));
+      results.accept([{ key: `${round}`, uncommittedAttempt: undefined, values }]);
+      // One always waits.
+      for (let i = round === 0 ? 1 : 0; i < 1000; i++) given.push(new WeakRef((await results.next()).value!));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    collectGarbage();
+    const held = given.filter((reference) => reference.deref() !== undefined).length;
+    assert.ok(held < 5000, `${held} of ${given.length} are still held`);
+    assert.deepEqual(await results.next(), { done: false, value: {} });
   });
 
   it('says so when the job was not started', async () => {

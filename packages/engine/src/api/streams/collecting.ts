@@ -30,7 +30,14 @@ export class CollectedList<T> implements ResultReceiver {
   readonly #reached = Promise.withResolvers<'reached'>();
   #client: Promise<JobClient> | undefined;
 
+  /** Throws INVALID_ARGUMENT unless the limit, if there is one, is a whole number of at least 1. */
   constructor(limit = Number.POSITIVE_INFINITY) {
+    if (!(limit >= 1) || (limit !== Number.POSITIVE_INFINITY && !Number.isSafeInteger(limit))) {
+      throw new MillraceError(
+        'INVALID_ARGUMENT',
+        `executeAndCollect: the limit must be a whole number of at least 1, found ${String(limit)}`,
+      );
+    }
     this.#limit = limit;
   }
 
@@ -57,12 +64,15 @@ export class CollectedList<T> implements ResultReceiver {
 
 /** Most records that wait to be asked for. */
 const WAITING_MAX = 1_000_000;
+/** Once so many were given out, and they are most of the list, their places are given back. */
+const GIVEN_MIN = 1000;
 
 /**
  * The records as they come, for `for await`. Ends with the job; throws what the job failed of. Leaving the loop cancels the
  * job. Records that were not asked for wait in memory, a million at most.
  *
- * Guarantee: exactly-once with checkpoints; without, a job that is restarted gives its records again.
+ * Guarantee: exactly-once with checkpoints, as long as the program runs; without them a job that is restarted gives its
+ * records again, and so does a program that goes on from a snapshot those since the checkpoint before.
  */
 export class CollectedStream<T> implements ResultReceiver, AsyncIterableIterator<T, undefined> {
   readonly #delivery = new ResultDelivery<T>();
@@ -112,6 +122,10 @@ export class CollectedStream<T> implements ResultReceiver, AsyncIterableIterator
     }
     const value = this.#waiting[this.#position++]!;
     if (this.#position === this.#waiting.length) this.#forget();
+    else if (this.#position >= GIVEN_MIN && this.#position * 2 >= this.#waiting.length) {
+      this.#waiting = this.#waiting.slice(this.#position);
+      this.#position = 0;
+    }
     return { done: false, value };
   }
 

@@ -109,14 +109,14 @@ export class ConnectedStreams<A, B> extends CoStreams<A, B> {
     first: F,
     second: G,
   ): KeyedConnectedStreams<A, B, A[F]>;
-  keyBy(
-    first: KeySelector<A, unknown> | string,
-    second: KeySelector<B, unknown> | string,
-    type?: TypeInformation<unknown>,
-  ): KeyedConnectedStreams<A, B, unknown> {
+  keyBy<K>(
+    first: KeySelector<A, K> | string,
+    second: KeySelector<B, K> | string,
+    type?: TypeInformation<K>,
+  ): KeyedConnectedStreams<A, B, K> {
     return new KeyedConnectedStreams(
-      this.#first.keyBy(first as KeySelector<A, unknown>, type),
-      this.#second.keyBy(second as KeySelector<B, unknown>, type),
+      this.#first.keyBy(first as KeySelector<A, K>, type),
+      this.#second.keyBy(second as KeySelector<B, K>, type),
     );
   }
 

@@ -199,10 +199,10 @@ export class DataStream<T> {
   keyBy<K>(key: KeySelector<T, NoInfer<K>>, type: TypeInformation<K> | undefined): KeyedStream<T, K>;
   keyBy<K>(key: KeySelector<T, K>): KeyedStream<T, K>;
   keyBy<F extends keyof T & string>(key: F): KeyedStream<T, T[F]>;
-  keyBy(key: KeySelector<T, unknown> | string, type?: TypeInformation<unknown>): KeyedStream<T, unknown> {
+  keyBy<K>(key: KeySelector<T, K> | string, type?: TypeInformation<K>): KeyedStream<T, K> {
     if (typeof key === 'string') {
-      const field = this.fieldOf('keyBy', key);
-      return new KeyedStream(this.job, this.origins, field.selector, field.type);
+      const field = this.fieldOf<K>('keyBy', key);
+      return new KeyedStream<T, K>(this.job, this.origins, field.selector, field.type);
     }
     assertSynchronous(key, 'key selector');
     return new KeyedStream(this.job, this.origins, key, type);
@@ -389,12 +389,15 @@ export class DataStream<T> {
   }
 
   /** The field `name` as a key. Throws INVALID_ARGUMENT if the records are described and have no such field. */
-  private fieldOf(
+  private fieldOf<K>(
     method: string,
     name: string,
-  ): { readonly selector: KeySelector<T, unknown>; readonly type: TypeInformation<unknown> | undefined } {
+  ): { readonly selector: KeySelector<unknown, K>; readonly type: TypeInformation<K> | undefined } {
     const type = fieldType(`${method}(${JSON.stringify(name)})`, [name], this.getType());
-    return { selector: (value) => (value as Record<string, unknown>)[name], type };
+    return {
+      selector: (value) => (value as Record<string, K>)[name]!,
+      type: type as TypeInformation<K> | undefined,
+    };
   }
 
   private addRich<R>(
@@ -469,7 +472,9 @@ export class SingleOutputStreamOperator<T> extends DataStream<T> {
 
 /** A stream whose records have keys. */
 export class KeyedStream<T, K> extends DataStream<T> {
+  /** For the classes of this folder. @internal */
   readonly selector: KeySelector<T, K>;
+  /** For the classes of this folder. @internal */
   readonly keyType: TypeInformation<K> | undefined;
 
   constructor(

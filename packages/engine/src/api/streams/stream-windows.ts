@@ -13,7 +13,7 @@ import {
   fieldAggregation,
   type GlobalWindow,
   type NumericField,
-  type OutputTag,
+  OutputTag,
   PurgingTrigger,
   type Trigger,
   type Window,
@@ -72,6 +72,12 @@ export abstract class StreamWindows<T, K, W extends Window> {
 
   /** Records that come too late go to this side output of the result; otherwise they are counted and dropped. */
   sideOutputLateData(tag: OutputTag<T>): this {
+    if (!(tag instanceof OutputTag)) {
+      throw new MillraceError(
+        'INVALID_ARGUMENT',
+        'sideOutputLateData: expected an OutputTag, such as new OutputTag("late")',
+      );
+    }
     this.#lateTag = tag;
     return this;
   }

@@ -4,7 +4,7 @@
  * Writers hand batches to `SinkContext.deliver` on a channel of this sink's; how they travel from there is the host's
  * business. At the client, CollectedResults takes them up.
  *
- * Guarantee: exactly-once. With checkpoints a batch is a committable: it is part of the checkpoint and delivered on its
+ * Guarantee: exactly-once within one run of the program, whose memory is where the results go. With checkpoints a batch is a committable: it is part of the checkpoint and delivered on its
  * commit, so the client never sees results of work that was undone. Without checkpoints batches are delivered as they
  * are written, and a job that begins again makes the client forget what it had (collected-results.ts).
  */
@@ -34,7 +34,8 @@ export interface CollectSinkOptions<T> {
 
 /**
  * Hands results to the program that started the job; `executeAndCollect` and `collectAsync` of a stream are built on
- * it. Exactly-once.
+ * it. Exactly-once as long as the program runs; one that goes on from a snapshot gets the records before it again that its
+ * predecessor may not have seen.
  */
 export class CollectSink<T> implements Sink<T, ResultBatch<T>, never> {
   readonly guarantee = 'exactly-once';

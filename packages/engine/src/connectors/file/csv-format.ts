@@ -40,7 +40,7 @@ export function csvLines<T>(options: CsvFormatOptions<T>): LineFormat<T> {
     splittable: !multiline,
     hasHeader: header,
     skipsBlankLines: true,
-    continues: multiline ? (text) => hasOpenQuote(text, quote) : undefined,
+    continues: multiline ? (line, isOpen) => endsInQuotes(line, isOpen, delimiter, quote) : undefined,
     createParser(headerLine) {
       const split = (text: string): string[] => splitFields(text, delimiter, quote, multiline);
       const names = headerLine === undefined ? columns! : split(headerLine);
@@ -56,8 +56,8 @@ function checkCharacters(delimiter: string, quote: string): void {
     ['delimiter', delimiter],
     ['quote', quote],
   ] as const) {
-    if (value.length !== 1 || value === '\n' || value === '\r') {
-      throw invalid(`${name} is ${excerpt(value)}, expected one character that is no line break`);
+    if (typeof value !== 'string' || value.length !== 1 || value === '\n' || value === '\r') {
+      throw invalid(`${name} is ${excerpt(String(value))}, expected one character that is no line break`);
     }
   }
   if (delimiter === quote) throw invalid('delimiter and quote are the same character');
@@ -88,11 +88,18 @@ function checkHeader(found: readonly string[], wanted: readonly string[]): void 
   if (twice !== undefined) throw new MalformedRecord('a header without doubles', `"${twice}" twice`);
 }
 
-/** True while the last quoted field of `text` is open: quotes come in pairs. */
-function hasOpenQuote(text: string, quote: string): boolean {
-  let open = false;
-  for (let at = text.indexOf(quote); at !== -1; at = text.indexOf(quote, at + 1)) open = !open;
-  return open;
+/** True if `line` ends inside a quoted field; `isOpen`: it begins inside one. Other fields may have quotes in them. */
+function endsInQuotes(line: string, isOpen: boolean, delimiter: string, quote: string): boolean {
+  for (let at = 0, inside = isOpen; ; inside = false) {
+    if (!inside && line[at] === quote) {
+      at += 1;
+      inside = true;
+    }
+    const end = inside ? closingQuote(line, at, quote) : at;
+    if (end === -1) return true;
+    at = line.indexOf(delimiter, end) + 1;
+    if (at === 0) return false;
+  }
 }
 
 /** The fields of a record. Throws MalformedRecord for a quote that is not closed or text behind a closing quote. */
@@ -103,7 +110,7 @@ export function splitFields(text: string, delimiter: string, quote: string, mult
   for (;;) {
     let field: string;
     if (text[at] === quote) {
-      const end = closingQuote(text, at, quote);
+      const end = closingQuote(text, at + 1, quote);
       if (end === -1) throw unclosed(multiline);
       field = text.slice(at + 1, end).replaceAll(quote + quote, quote);
       at = end + 1;
@@ -128,9 +135,9 @@ export function splitFields(text: string, delimiter: string, quote: string, mult
   }
 }
 
-/** Where the field that opens at `open` closes, or -1. */
-function closingQuote(text: string, open: number, quote: string): number {
-  let at = text.indexOf(quote, open + 1);
+/** Where the quoted field with its text from `from` on closes, or -1. */
+function closingQuote(text: string, from: number, quote: string): number {
+  let at = text.indexOf(quote, from);
   while (at !== -1 && text[at + 1] === quote) at = text.indexOf(quote, at + 2);
   return at;
 }

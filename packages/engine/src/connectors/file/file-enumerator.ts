@@ -60,7 +60,8 @@ export class FileEnumerator implements SplitEnumerator<FileEnumeratorState> {
     const files = await listFiles(platform, sourceName, this.#paths, this.#listing);
     if (files.length === 0) logger.log('warn', `source "${sourceName}": no files`, { paths: this.#paths });
     this.#pending = await this.#plan(this.#context, files);
-    if (files.length > 0) this.#newestModifiedMs = Math.max(...files.map(({ modifiedMs }) => modifiedMs));
+    for (const { modifiedMs } of files)
+      this.#newestModifiedMs = Math.max(this.#newestModifiedMs ?? modifiedMs, modifiedMs);
   }
 
   addReader(): void {}

@@ -174,6 +174,47 @@ test('a quote that is not closed is reported, with and without multiline', async
   );
 });
 
+test('a quote inside a field that has none around it is a character like others, also with multiline', async () => {
+  const directory = directoryOf({ 'x.csv': 'a,b\n1,5" pipe\n2,"6"" \npipe"\n3,x"\n"4","y"\n' });
+  assert.deepEqual(await readAll(FileSource.forCsv(directory, { multiline: true })), [
+    { a: '1', b: '5" pipe' },
+    { a: '2', b: '6" \npipe' },
+    { a: '3', b: 'x"' },
+    { a: '4', b: 'y' },
+  ]);
+});
+
+test('a quote that is closed nowhere costs each line once', { timeout: 20_000 }, async () => {
+  const directory = directoryOf({ 'x.csv': `a,b\n1,"${'some text here, more\n'.repeat(150_000)}` });
+  await assert.rejects(
+    readAll(FileSource.forCsv(directory, { multiline: true })),
+    /x\.csv line 2: expected a closing quote/,
+  );
+  await assert.rejects(
+    readAll(FileSource.forCsv(directory, { multiline: true, maxLineBytes: 1_000_000 })),
+    /x\.csv line 2: expected a record of at most 1000000 bytes, found a longer one \(is a quote not closed\?\)/,
+  );
+});
+
+test('choices that there are not are refused', () => {
+  const said = (source: () => unknown, message: RegExp): void =>
+    assert.throws(
+      source,
+      (error: Error) => hasCode(error, 'INVALID_ARGUMENT') && message.test(error.message),
+    );
+  const ignore = 'ignore' as 'skip';
+  said(
+    () => FileSource.forCsv('/x', { onMalformed: ignore }),
+    /onMalformed is ignore, expected fail or skip/,
+  );
+  said(() => FileSource.forTextLines('/x', { onMissingFile: ignore }), /onMissingFile is ignore/);
+  said(() => FileSource.forParquet('/x', { onMissingFile: ignore }), /onMissingFile is ignore/);
+  said(
+    () => FileSource.forCsv('/x', { delimiter: null as never }),
+    /delimiter is "null", expected one character/,
+  );
+});
+
 test('a line longer than maxLineBytes fails with the option to change', async () => {
   const directory = directoryOf({ 'x.txt': `short\n${'x'.repeat(5000)}\n` });
   const source = FileSource.forTextLines(directory, { maxLineBytes: 1000 });

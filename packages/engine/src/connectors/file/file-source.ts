@@ -30,11 +30,13 @@ import { jsonLines, type LineFormat, TEXT_LINES } from './line-format.ts';
 import { planRowGroups } from './parquet-plan.ts';
 import { rowFields } from './parquet-rows.ts';
 import { type ParquetReadOptions, RowEmitters, RowGroupReading } from './row-group-reading.ts';
+import type { OnMalformed } from './split-reading.ts';
 import { DEFAULT_LINE_BYTES_MAX, TextReading, type TextReadOptions } from './text-reading.ts';
 import type { FileOrder, OnGrowth, OnReplacement } from './watched-files.ts';
 import { type TailRules, type Watch, WatchingEnumerator } from './watching-enumerator.ts';
 
 const COMPRESSIONS: readonly Compression[] = ['auto', 'none', 'gzip', 'zstd'];
+const FAIL_OR_SKIP: readonly OnMalformed[] = ['fail', 'skip'];
 
 /** One path or several: files or directories, plain or as URI. */
 export type Paths = string | readonly string[];
@@ -60,7 +62,8 @@ export interface MonitorOptions {
   /**
    * A file that grows, or gets another modification time, after it was taken up: `refuse` (default) fails the job with
    * SOURCE_FILE_CHANGED; `warn` leaves out what came, with a warning; `tail` reads new complete lines as they come (not
-   * for compressed files, Parquet or multiline CSV), those of one file in their order.
+   * for compressed files, Parquet or multiline CSV), those of one file in their order; only when the job is restored with
+   * another parallelism, lines that had been given out may mix with those behind them.
    */
   readonly onGrowth?: OnGrowth | undefined;
   /**
@@ -142,6 +145,7 @@ export class FileSource<T, B extends Boundedness = 'bounded'>
     options: ParquetFileOptions<T> = {},
   ): FileSource<T> {
     if (options.type !== undefined) rowFields(options.type);
+    checkChoice('FileSource', 'onMissingFile', options.onMissingFile, FAIL_OR_SKIP);
     const { maxRows } = options;
     if (maxRows !== undefined && !(Number.isSafeInteger(maxRows) && maxRows > 0)) {
       throw new MillraceError(
@@ -217,19 +221,9 @@ function watchOf<T>(
 ): Watch {
   const { order = 'modification-time', onGrowth = 'refuse', onReplacement = 'refuse', minAge = 0 } = options;
   const what = 'FileSource.monitorContinuously';
-  const choices: readonly (readonly [string, string, readonly string[]])[] = [
-    ['order', order, ['modification-time', 'path']],
-    ['onGrowth', onGrowth, ['refuse', 'warn', 'tail']],
-    ['onReplacement', onReplacement, ['refuse', 'warn', 'read']],
-  ];
-  const wrong = choices.find(([, value, allowed]) => !allowed.includes(value));
-  if (wrong !== undefined) {
-    const [name, value, allowed] = wrong;
-    throw new MillraceError(
-      'INVALID_ARGUMENT',
-      `${what}: ${name} is ${value}, expected ${allowed.join(', ')}`,
-    );
-  }
+  checkChoice(what, 'order', order, ['modification-time', 'path']);
+  checkChoice(what, 'onGrowth', onGrowth, ['refuse', 'warn', 'tail']);
+  checkChoice(what, 'onReplacement', onReplacement, ['refuse', 'warn', 'read']);
   const intervalMs = durationMs(interval, `${what}(interval)`);
   if (intervalMs === 0)
     throw new MillraceError('INVALID_ARGUMENT', `${what}: the interval is 0, expected more`);
@@ -272,12 +266,9 @@ function textFormat<T>(format: LineFormat<T>, options: TextFileOptions<T>): Form
     }
   }
   const { compression = 'auto', maxLineBytes = DEFAULT_LINE_BYTES_MAX } = options;
-  if (!COMPRESSIONS.includes(compression)) {
-    throw new MillraceError(
-      'INVALID_ARGUMENT',
-      `FileSource: compression is ${compression}, expected ${COMPRESSIONS.join(', ')}`,
-    );
-  }
+  checkChoice('FileSource', 'compression', compression, COMPRESSIONS);
+  checkChoice('FileSource', 'onMalformed', options.onMalformed, FAIL_OR_SKIP);
+  checkChoice('FileSource', 'onMissingFile', options.onMissingFile, FAIL_OR_SKIP);
   const { splittable } = format;
   const rules = { splittable, compressionOf: (path: string) => compressionOf(path, compression) };
   const isTailable = splittable && (compression === 'auto' || compression === 'none');
@@ -298,6 +289,19 @@ function textFormat<T>(format: LineFormat<T>, options: TextFileOptions<T>): Form
       return new TextReading(context, split, format, options);
     },
   };
+}
+
+function checkChoice<C extends string>(
+  what: string,
+  option: string,
+  value: C | undefined,
+  allowed: readonly C[],
+): void {
+  if (value === undefined || allowed.includes(value)) return;
+  throw new MillraceError(
+    'INVALID_ARGUMENT',
+    `${what}: ${option} is ${String(value)}, expected ${allowed.join(' or ')}`,
+  );
 }
 
 function otherFormat(sourceName: string, split: FileSplit): MillraceError {

@@ -19,8 +19,11 @@ export interface LineFormat<T> {
   readonly hasHeader: boolean;
   /** True if empty lines are no records. */
   readonly skipsBlankLines: boolean;
-  /** True if a record that begins with `text` goes on in the next line. Only for formats that are not splittable. */
-  readonly continues: ((text: string) => boolean) | undefined;
+  /**
+   * True if the record goes on behind `line`; `isOpen`: it went on behind the line before. Only for formats that are not
+   * splittable.
+   */
+  readonly continues: ((line: string, isOpen: boolean) => boolean) | undefined;
   /** Of one file. Throws MalformedRecord if the header is not what was expected. */
   createParser(header: string | undefined): ParseRecord<T>;
 }

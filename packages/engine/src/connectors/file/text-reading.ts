@@ -54,7 +54,7 @@ export class TextReading<T> implements SplitReading<T> {
   #position: number | undefined;
   #lines: number;
   /** The beginning of a record that spans lines. */
-  #open: { text: string; lines: number } | undefined;
+  #open: { readonly lines: string[]; characters: number } | undefined;
   #malformed = 0;
   /** Compressed bytes that were read. */
   #packedRead = 0;
@@ -116,7 +116,7 @@ export class TextReading<T> implements SplitReading<T> {
       try {
         value = parse(text);
       } catch (error) {
-        this.#refuse(error, text);
+        this.#refuse(error, text, this.#lines - (text.split('\n').length - 1));
         continue;
       }
       this.#emitOne(output, value);
@@ -169,25 +169,27 @@ export class TextReading<T> implements SplitReading<T> {
     const open = this.#open;
     if (line === SKIPPED) {
       this.#open = undefined;
-      this.#passed((open?.lines ?? 0) + 1);
+      this.#passed((open?.lines.length ?? 0) + 1);
       return SKIPPED;
     }
-    const text = open === undefined ? line : `${open.text}\n${line}`;
-    const lines = (open?.lines ?? 0) + 1;
-    if (this.#format.continues?.(text) === true) {
-      this.#open = { text, lines };
-      if (text.length > this.#lineBytesMax) {
+    if (this.#format.continues?.(line, open !== undefined) === true) {
+      const begun = open ?? { lines: [], characters: 0 };
+      begun.lines.push(line);
+      begun.characters += line.length + 1;
+      this.#open = begun;
+      if (begun.characters > this.#lineBytesMax) {
         const found = 'a longer one (is a quote not closed?)';
         this.#refuse(
           new MalformedRecord(`a record of at most ${this.#lineBytesMax} bytes`, found, 'endless'),
-          text,
+          begun.lines[0],
+          this.#lines + 1,
         );
       }
       return undefined;
     }
     this.#open = undefined;
-    this.#passed(lines);
-    return text;
+    this.#passed((open?.lines.length ?? 0) + 1);
+    return open === undefined ? line : [...open.lines, line].join('\n');
   }
 
   /** A line, SKIPPED for one that is not text, undefined if there is none (yet). */
@@ -202,7 +204,7 @@ export class TextReading<T> implements SplitReading<T> {
           : this.#splitter.next();
         if (line !== undefined) return line;
       } catch (error) {
-        this.#refuse(error, undefined);
+        this.#refuse(error, undefined, this.#lines + 1 + (this.#open?.lines.length ?? 0));
         return SKIPPED;
       }
       const piece = this.#pieces.shift();
@@ -231,8 +233,8 @@ export class TextReading<T> implements SplitReading<T> {
       return undefined;
     }
     this.#open = undefined;
-    this.#passed(open.lines);
-    return open.text;
+    this.#passed(open.lines.length);
+    return open.lines.join('\n');
   }
 
   #finish(): void {
@@ -241,12 +243,11 @@ export class TextReading<T> implements SplitReading<T> {
     this.#roomAwaited?.();
   }
 
-  /** Fails the task, or counts the record, as the user chose. */
-  #refuse(error: unknown, record: string | undefined): void {
+  /** Fails the task, or counts the record, as the user chose. `recordLine`: where it begins, from 1 on. */
+  #refuse(error: unknown, record: string | undefined, recordLine: number): void {
     if (!(error instanceof MalformedRecord)) throw error;
     const { sourceName, logger, metrics } = this.#context;
-    const passedIt = record !== undefined;
-    const line = this.#split.start === 0 ? this.#lines + (passedIt ? 0 : 1) : undefined;
+    const line = this.#split.start === 0 ? recordLine : undefined;
     const place: RecordPlace = { path: this.#split.path, line, byteOffset: this.#splitter.lineStart };
     if (this.#options.onMalformed !== 'skip' || error.extent === 'endless') {
       throw malformedError(sourceName, place, error, record);

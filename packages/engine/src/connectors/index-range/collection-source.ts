@@ -6,6 +6,8 @@
  *
  * Guarantee: exactly-once, if the program has the same values when it is restored (their number is checked).
  */
+import { MillraceError } from '../../base/index.ts';
+import { describe } from '../../operators/index.ts';
 import type {
   EnumeratorContext,
   ReaderContext,
@@ -37,8 +39,15 @@ export class CollectionSource<T> implements Source<T, IndexRangeSplit, IndexRang
   readonly #values: readonly T[];
   readonly #options: CollectionSourceOptions<T>;
 
-  /** The values are copied into an array; they themselves must not be changed afterwards. */
+  /** The values are copied into an array; they themselves must not be changed afterwards. Throws INVALID_ARGUMENT. */
   constructor(values: Iterable<T>, options: CollectionSourceOptions<T> = {}) {
+    if (typeof (values as Partial<Iterable<T>> | undefined | null)?.[Symbol.iterator] !== 'function') {
+      throw new MillraceError(
+        'INVALID_ARGUMENT',
+        `collection source: expected an array or another iterable, found ${describe(values)}. For async iterables ` +
+          'there is fromAsyncIterable.',
+      );
+    }
     this.#values = [...values];
     this.#options = options;
     this.outputType = options.type;
@@ -71,7 +80,13 @@ export class CollectionSource<T> implements Source<T, IndexRangeSplit, IndexRang
   createReader(context: ReaderContext): SourceReader<T, IndexRangeSplit> {
     const { timestampOf } = this.#options;
     return new IndexRangeReader(context, {
-      emitRange: compileEmitRange<T>('collection source', 'values[i]', { values: this.#values }, timestampOf),
+      emitRange: compileEmitRange<T>(
+        'collection source',
+        context.sourceName,
+        'values[i]',
+        { values: this.#values },
+        timestampOf,
+      ),
       count: this.#values.length,
       limiter: undefined,
     });

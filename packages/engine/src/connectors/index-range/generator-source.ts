@@ -8,6 +8,7 @@
  * no state of its own). A longer source may be restored from the position of a shorter one.
  */
 import { MillraceError } from '../../base/index.ts';
+import { assertSynchronous } from '../../operators/index.ts';
 import type {
   Boundedness,
   EnumeratorContext,
@@ -50,8 +51,9 @@ export class GeneratorSource<T> implements Source<T, IndexRangeSplit, IndexRange
   readonly #options: GeneratorSourceOptions<T>;
   readonly #rateLimiter: RateLimiterStrategy;
 
-  /** `generate` must be a pure function of the index (0, 1, 2, …). Throws INVALID_ARGUMENT. */
+  /** `generate` must be a pure function of the index (0, 1, 2, …). Throws INVALID_ARGUMENT, PROMISE_NOT_EXPECTED. */
   constructor(generate: (index: number) => T, options: GeneratorSourceOptions<T> = {}) {
+    assertSynchronous(generate, 'generator function');
     const { count, recordsPerSecond: rate } = options;
     if (count !== undefined && !(Number.isSafeInteger(count) && count >= 0)) {
       throw new MillraceError(
@@ -90,6 +92,7 @@ export class GeneratorSource<T> implements Source<T, IndexRangeSplit, IndexRange
     return new IndexRangeReader<T>(context, {
       emitRange: compileEmitRange<T>(
         'generator source',
+        context.sourceName,
         'generate(i)',
         { generate: this.#generate },
         timestampOf,
@@ -116,7 +119,6 @@ export class GeneratorSource<T> implements Source<T, IndexRangeSplit, IndexRange
 }
 
 /** Makes record `index` (0, 1, 2, …): a function, or an object with a method `map`, as Flink has it. */
-/** Record `index`. */
 export type GeneratorFunction<T> = ((index: number) => T) | { map(index: number): T };
 
 /**
@@ -138,11 +140,17 @@ export class DataGeneratorSource<T> extends GeneratorSource<T> {
     third?: RateLimiterStrategy | TypeInformation<T>,
     fourth?: TypeInformation<T>,
   ) {
-    const isLimiter = third !== undefined && 'createRateLimiter' in third;
-    super(typeof generator === 'function' ? generator : (index) => generator.map(index), {
+    const isLimiter = typeof third === 'object' && third !== null && 'createRateLimiter' in third;
+    super(functionOf(generator), {
       count: count >= Number.MAX_SAFE_INTEGER ? undefined : count,
       rateLimiter: isLimiter ? third : undefined,
       type: isLimiter ? fourth : third,
     });
   }
+}
+
+function functionOf<T>(generator: GeneratorFunction<T>): (index: number) => T {
+  if (typeof generator === 'function') return generator;
+  assertSynchronous((generator as Partial<typeof generator> | undefined)?.map, 'generator function');
+  return (index) => generator.map(index);
 }

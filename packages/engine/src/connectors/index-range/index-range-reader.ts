@@ -7,7 +7,6 @@
  * I2  A split is asked for in `poll` (only then it is sure that restored ones have come) when there is none left, or
  *     early when a long one ends, so that long sources do not wait for the answer and short ones are spread evenly.
  */
-import { MillraceError } from '../../base/index.ts';
 import type { TimerHandle } from '../../platform/index.ts';
 import type {
   PollStatus,
@@ -83,11 +82,10 @@ export class IndexRangeReader<T> implements SourceReader<T, IndexRangeSplit> {
     if (split !== undefined) {
       const from = split.start;
       const to = Math.min(split.end, from + allowed);
-      const last = this.#options.emitRange(output, from, to);
+      this.#options.emitRange(output, from, to);
       split.start = to;
       this.#emitted += to - from;
       this.#limiter?.take(to - from);
-      if (last instanceof Promise) throw promised(this.#context.sourceName);
       if (split.start >= split.end) this.#splits.shift();
     }
     this.#requestIfNeeded();
@@ -138,13 +136,4 @@ export class IndexRangeReader<T> implements SourceReader<T, IndexRangeSplit> {
     this.#requested = true;
     this.#context.requestSplit();
   }
-}
-
-function promised(sourceName: string): MillraceError {
-  return new MillraceError(
-    'PROMISE_NOT_EXPECTED',
-    `source "${sourceName}": the generator function returned a promise. It must return the record itself; do what ` +
-      'takes time in an asynchronous operator behind the source.',
-    { details: { source: sourceName } },
-  );
 }

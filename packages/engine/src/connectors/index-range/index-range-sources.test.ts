@@ -253,14 +253,21 @@ test('a restored source goes on counting its progress where it was', async () =>
   assert.equal(restored.amountAssigned!() - left, emitted.length);
 });
 
-test('a generator function that returns a promise is refused', () => {
-  const reader = new GeneratorSource(async (i) => i, { count: 5 }).createReader(context());
+test('a generator function that is async, or returns a promise once, is refused', () => {
+  const unexpected = (error: unknown): boolean => hasCode(error, 'PROMISE_NOT_EXPECTED');
+  assert.throws(() => new GeneratorSource(async (i) => i), unexpected);
+  assert.throws(() => new DataGeneratorSource({ map: async (i) => i }, 5), unexpected);
+  const reader = new GeneratorSource<unknown>((i) => (i === 1 ? Promise.resolve(i) : i)).createReader(
+    context(),
+  );
   reader.addSplits([{ splitId: 'index-0', start: 0, end: 5 }]);
   void reader.start();
+  const emitted: unknown[] = [];
   assert.throws(
-    () => reader.poll({ collect() {} }, 10),
-    (error) => hasCode(error, 'PROMISE_NOT_EXPECTED') && /source "numbers"/.test((error as Error).message),
+    () => reader.poll({ collect: (value) => void emitted.push(value) }, 10),
+    (error: Error) => unexpected(error) && /source "numbers": record 1 is a promise/.test(error.message),
   );
+  assert.deepEqual(emitted, [0]);
 });
 
 test('the position of another source, or of a longer one, is refused', () => {
@@ -294,4 +301,14 @@ test('bounds that are no whole numbers are refused', () => {
   assert.throws(() => new GeneratorSource((i) => i, { recordsPerSecond: 1, rateLimiter }), invalid);
   assert.throws(() => RateLimiterStrategy.perCheckpoint(0.5), invalid);
   assert.throws(() => new DataGeneratorSource((i) => i, -1), invalid);
+});
+
+test('what is no function, and what is no iterable, is refused where it is given', () => {
+  const invalid = (error: unknown): boolean => hasCode(error, 'INVALID_ARGUMENT');
+  for (const wrong of [undefined, null, 5, {}] as never[]) {
+    assert.throws(() => new GeneratorSource(wrong), invalid);
+    assert.throws(() => new DataGeneratorSource(wrong, 5), invalid);
+    assert.throws(() => new CollectionSource(wrong), invalid);
+  }
+  assert.throws(() => new CollectionSource((async function* () {})() as never), /there is fromAsyncIterable/);
 });

@@ -72,6 +72,7 @@ export class SequenceSource implements Source<number, IndexRangeSplit, IndexRang
     return new IndexRangeReader(context, {
       emitRange: compileEmitRange<number>(
         'sequence source',
+        context.sourceName,
         'first + i',
         { first: this.#from },
         this.#timestampOf,

@@ -135,6 +135,35 @@ test('an error of the stream fails the task, the snapshot and every later record
   assert.deepEqual(stream.log, ['destroy']);
 });
 
+test('what fails when the stream ends fails the last checkpoint', async () => {
+  const failing = new Writable({
+    write: (_chunk, _encoding, done) => done(),
+    final: (done) => done(new Error('no space left')),
+  });
+  failures.length = 0;
+  const writer = await new WritableSink<string>(() => failing).createWriter(context);
+  writer.write('a', 0);
+  await writer.prepareCommit(1, false);
+  await assert.rejects(
+    async () => writer.prepareCommit(2, true),
+    (error: Error) => hasCode(error, 'SINK_WRITE_FAILED') && /no space left/.test(error.message),
+  );
+  assert.equal(failures.length, 1);
+  await writer.close();
+});
+
+test('a stream that is closed with something under way fails the task, though it says no error', async () => {
+  const stream = new ManualStream();
+  stream.isFull = true;
+  const writer = await writerOf<string>(stream);
+  writer.write('a', 0);
+  const prepared = assert.rejects(async () => writer.prepareCommit(1, false), /closed before everything/);
+  const busy = writer.busy!();
+  stream.emit('close');
+  await Promise.all([prepared, busy]);
+  assert.ok(hasCode(failures[0], 'SINK_WRITE_FAILED'));
+});
+
 test('a stream that has taken everything is ended, one that has not is destroyed, one of others is left', async () => {
   const taken = new ManualStream();
   const first = await writerOf<string>(taken);
@@ -191,9 +220,17 @@ test('what is no stream, and records that are no text, are refused with what to 
   const invalid = (error: unknown): boolean => hasCode(error, 'INVALID_ARGUMENT');
   assert.throws(() => new WritableSink(process.stdout as never), invalid);
   await assert.rejects(new WritableSink(() => ({}) as never).createWriter(context), invalid);
-  const writer = await writerOf<unknown>(new ManualStream());
-  assert.throws(
-    () => writer.write({ a: 1 }, 0),
-    (error: Error) => hasCode(error, 'SINK_RECORD_UNSUPPORTED') && /encode function/.test(error.message),
-  );
+  assert.throws(() => new WritableSink(() => new ManualStream(), { encode: 'json' as never }), invalid);
+  const unsupported = async (options: object, said: RegExp): Promise<void> => {
+    const stream = new ManualStream();
+    const writer = await writerOf<unknown>(stream, options);
+    assert.throws(
+      () => writer.write({ a: 1 }, 0),
+      (error: Error) => hasCode(error, 'SINK_RECORD_UNSUPPORTED') && said.test(error.message),
+    );
+    assert.deepEqual(stream.chunks, []);
+  };
+  await unsupported({}, /sink "out": .*encode function/);
+  await unsupported({ encode: () => undefined }, /sink "out": .*encode gave undefined, expected a string/);
+  await unsupported({ encode: async () => 'x' }, /encode gave an instance of Promise/);
 });

@@ -3,25 +3,27 @@
  * (`DataStream.writeTo`). Each subtask opens a stream of its own, in the thread where it runs.
  *
  *     record ─encode→ stream.write ─false→ busy until 'drain'        barrier: the snapshot waits until all is written
+ *                                                                    end of input: and until the stream has ended
  *
  * Guarantee: at-least-once. When a checkpoint completes, the stream has taken everything before it; after a failure the
  * records since then are written again.
  */
 import { MillraceError } from '../../base/index.ts';
+import { describe } from '../../operators/index.ts';
 import type { Sink, SinkContext, SinkWriter } from '../../runtime/index.ts';
 
 /** A Writable of Node.js, as far as it matters here. */
 export interface WritableLike {
   /** Calls back when the chunk was taken; answers false if it is time to wait for `drain`. */
   write(chunk: string | Uint8Array, done: (error?: Error | null) => void): boolean;
-  /** No more is written: calls back when all is out. */
-  end(done: () => void): unknown;
+  /** No more is written: calls back when all is out, or with what went wrong. */
+  end(done: (error?: Error | null) => void): unknown;
   /** Called when the job fails or is cancelled. */
   destroy(): unknown;
   /** Listens to an event of the stream. */
-  on(event: 'drain' | 'error', listener: (error: Error) => void): unknown;
+  on(event: 'drain' | 'error' | 'close', listener: (error: Error) => void): unknown;
   /** Listens no more. */
-  off(event: 'drain' | 'error', listener: (error: Error) => void): unknown;
+  off(event: 'drain' | 'error' | 'close', listener: (error: Error) => void): unknown;
 }
 
 /** For which subtask a stream is opened. */
@@ -54,12 +56,16 @@ export class WritableSink<T> implements Sink<T, never, never> {
   readonly #open: WritableFactory;
   readonly #options: WritableSinkOptions<T>;
 
-  /** Throws INVALID_ARGUMENT if `open` is not a function: one stream cannot serve several subtasks and attempts. */
+  /** Throws INVALID_ARGUMENT if `open` is no function: one stream cannot serve several subtasks and attempts. */
   constructor(open: WritableFactory, options: WritableSinkOptions<T> = {}) {
     if (typeof open !== 'function') {
       const message =
         'writeTo: expected a function that opens the stream, such as () => createWriteStream(path)';
       throw new MillraceError('INVALID_ARGUMENT', message);
+    }
+    if (options.encode !== undefined && typeof options.encode !== 'function') {
+      const found = describe(options.encode);
+      throw new MillraceError('INVALID_ARGUMENT', `writeTo: encode is ${found}, expected a function`);
     }
     this.#open = open;
     this.#options = options;
@@ -71,13 +77,11 @@ export class WritableSink<T> implements Sink<T, never, never> {
     if (!isWritable(stream)) {
       throw new MillraceError(
         'INVALID_ARGUMENT',
-        `sink "${sinkName}": writeTo: the function gave no Writable`,
-        {
-          details: { sink: sinkName },
-        },
+        `sink "${sinkName}": writeTo: the function gave no Writable but ${describe(stream)}`,
+        { details: { sink: sinkName } },
       );
     }
-    const { encode = encodeText, end = true } = this.#options;
+    const { encode = lineOfText, end = true } = this.#options;
     const keepsOpen = !end || context.platform.isStandardStream(stream);
     return new WritableWriter(context, stream, encode as ChunkEncoder<T>, keepsOpen);
   }
@@ -93,6 +97,8 @@ class WritableWriter<T> implements SinkWriter<T, never, never> {
   /** Each waits until so many chunks are taken. */
   #waiters: { readonly chunks: number; readonly taken: PromiseWithResolvers<void> }[] = [];
   #drain: PromiseWithResolvers<void> | undefined;
+  #ended: PromiseWithResolvers<void> | undefined;
+  #isOut = false;
   #failure: MillraceError | undefined;
 
   constructor(context: SinkContext, stream: WritableLike, encode: ChunkEncoder<T>, keepsOpen: boolean) {
@@ -102,26 +108,31 @@ class WritableWriter<T> implements SinkWriter<T, never, never> {
     this.#keepsOpen = keepsOpen;
     stream.on('error', this.#fail);
     stream.on('drain', this.#drained);
+    stream.on('close', this.#closed);
   }
 
   /** Throws the error that the stream ended with. */
   write(value: T): void {
     if (this.#failure !== undefined) throw this.#failure;
+    const chunk: unknown = this.#encode(value);
+    if (!isChunk(chunk)) throw unsupported(this.#context.sinkName, chunk, value);
     this.#written++;
-    if (!this.#stream.write(this.#encode(value), this.#took)) this.#drain ??= Promise.withResolvers<void>();
+    if (!this.#stream.write(chunk, this.#took)) this.#drain ??= Promise.withResolvers<void>();
   }
 
   busy(): Promise<void> | undefined {
     return this.#drain?.promise;
   }
 
-  async prepareCommit(): Promise<readonly never[]> {
+  /** At the end of input the stream ends, so that what fails then fails before the last checkpoint is complete. */
+  async prepareCommit(_checkpointId: number, endOfInput: boolean): Promise<readonly never[]> {
     if (this.#failure !== undefined) throw this.#failure;
     if (this.#taken < this.#written) {
       const taken = Promise.withResolvers<void>();
       this.#waiters.push({ chunks: this.#written, taken });
       await taken.promise;
     }
+    if (endOfInput && !this.#keepsOpen) await this.#end();
     return [];
   }
 
@@ -130,13 +141,27 @@ class WritableWriter<T> implements SinkWriter<T, never, never> {
     const stream = this.#stream;
     this.#drained();
     stream.off('drain', this.#drained);
+    stream.off('close', this.#closed);
     if (this.#keepsOpen) {
       stream.off('error', this.#fail);
       return;
     }
-    if (this.#failure === undefined && this.#taken === this.#written)
-      await new Promise<void>((resolve) => stream.end(() => resolve()));
+    if (this.#isOut) return;
+    const isClean = this.#failure === undefined && this.#taken === this.#written;
+    if (isClean && this.#ended === undefined) await this.#end();
     else stream.destroy();
+  }
+
+  #end(): Promise<void> {
+    if (this.#ended !== undefined) return this.#ended.promise;
+    const ended = Promise.withResolvers<void>();
+    this.#ended = ended;
+    this.#stream.end((error) => {
+      if (error) return this.#fail(error);
+      this.#isOut = true;
+      ended.resolve();
+    });
+    return ended.promise;
   }
 
   readonly #took = (error?: Error | null): void => {
@@ -151,6 +176,13 @@ class WritableWriter<T> implements SinkWriter<T, never, never> {
     this.#drain = undefined;
   };
 
+  /** What it has not taken, it will not take any more, and says nothing of it. */
+  readonly #closed = (): void => {
+    const isWaiting = this.#taken < this.#written || this.#drain !== undefined;
+    if (isWaiting || (this.#ended !== undefined && !this.#isOut))
+      this.#fail(new Error('it was closed before everything was written'));
+  };
+
   readonly #fail = (cause: Error): void => {
     if (this.#failure !== undefined) return;
     const { sinkName } = this.#context;
@@ -159,22 +191,35 @@ class WritableWriter<T> implements SinkWriter<T, never, never> {
     this.#failure = failure;
     for (const { taken } of this.#waiters) taken.reject(failure);
     this.#waiters = [];
+    this.#ended?.promise.catch(() => {});
+    this.#ended?.reject(failure);
     this.#drained();
     this.#context.fail(failure);
   };
 }
 
-function encodeText(value: unknown): string | Uint8Array {
-  if (typeof value === 'string') return `${value}\n`;
-  if (value instanceof Uint8Array) return value;
-  throw new MillraceError(
-    'SINK_RECORD_UNSUPPORTED',
-    `writeTo: a record is neither text nor bytes but ${value === null ? 'null' : `of type ${typeof value}`}. Give ` +
-      'writeTo an encode function, or map the records to strings before it.',
-  );
+function lineOfText(value: unknown): unknown {
+  return typeof value === 'string' ? `${value}\n` : value;
+}
+
+function isChunk(chunk: unknown): chunk is string | Uint8Array {
+  return typeof chunk === 'string' || chunk instanceof Uint8Array;
+}
+
+function unsupported(sinkName: string, chunk: unknown, record: unknown): MillraceError {
+  const message =
+    chunk === record
+      ? `a record is neither text nor bytes but ${describe(record)}. Give writeTo an encode function, or map the records ` +
+        'to strings before it.'
+      : `encode gave ${describe(chunk)}, expected a string or bytes (at once, not by a promise)`;
+  return new MillraceError('SINK_RECORD_UNSUPPORTED', `sink "${sinkName}": writeTo: ${message}`, {
+    details: { sink: sinkName },
+  });
 }
 
 function isWritable(stream: unknown): stream is WritableLike {
   const given = stream as Partial<WritableLike> | null | undefined;
-  return ['write', 'end', 'on', 'off'].every((name) => typeof given?.[name as 'write'] === 'function');
+  return ['write', 'end', 'destroy', 'on', 'off'].every(
+    (name) => typeof given?.[name as 'write'] === 'function',
+  );
 }

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { hasCode } from '../../base/index.ts';
 import { OperatorHarness } from '../../testing/operator-harness.ts';
 import { runOperatorThroughAllModes } from '../../testing/operator-modes.ts';
-import { type TypeInformation, Types } from '../../types/index.ts';
+import { type CustomSerializer, type TypeInformation, Types } from '../../types/index.ts';
 import { ReduceOperator } from '../reduce-operator.ts';
 import { type Aggregation, fieldAggregation } from './field-aggregation.ts';
 
@@ -124,6 +124,13 @@ describe('an aggregation of a field', () => {
   });
 });
 
+const price: CustomSerializer<number> = {
+  name: 'price',
+  version: 1,
+  serialize: (value, out) => out.writeDouble(value),
+  deserialize: (input) => input.readDouble(),
+};
+
 describe('a field that cannot be aggregated', () => {
   it('is refused when the job is written, if the records are described', () => {
     for (const [aggregation, field, message] of [
@@ -146,6 +153,29 @@ describe('a field that cannot be aggregated', () => {
         (error: Error) => hasCode(error, 'INVALID_ARGUMENT') && message.test(error.message),
         `${aggregation} ${field}`,
       );
+    }
+  });
+
+  it('is left to each record where the type allows values that can be', () => {
+    const type = Types.ROW({
+      stage: Types.LITERAL('paid', 'new'),
+      size: Types.EITHER(Types.LONG, Types.BIGINT),
+      price: Types.NULLABLE(Types.CUSTOM(price)),
+      none: Types.LITERAL(null),
+    });
+    assert.equal(
+      fieldAggregation<{ stage: string }>('min', 'stage', { type }).reduce(
+        { stage: 'paid' },
+        { stage: 'new' },
+      ).stage,
+      'new',
+    );
+    for (const field of ['size', 'price']) fieldAggregation('sum', field, { type });
+    for (const [aggregation, field] of [
+      ['sum', 'stage'],
+      ['min', 'none'],
+    ] as const) {
+      assert.throws(() => fieldAggregation(aggregation, field, { type }), /but it is described as LITERAL/);
     }
   });
 

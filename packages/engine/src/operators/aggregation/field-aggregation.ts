@@ -171,16 +171,33 @@ const makeExtreme = <T>({
 };
 
 function checkType(call: string, description: TypeDescription | undefined, isSum: boolean): void {
-  if (description === undefined || description.kind === 'generic' || description.kind === 'avro') return;
-  if (description.kind === 'optional' || description.kind === 'nullable')
-    return checkType(call, description.value, isSum);
-  if ((isSum ? SUMMABLE_KINDS : COMPARABLE_KINDS).includes(description.kind)) return;
+  if (description === undefined || mayBe(description, isSum ? SUMMABLE_KINDS : COMPARABLE_KINDS)) return;
   const allowed = isSum ? SUMMABLE : COMPARABLE;
   throw new MillraceError(
     'INVALID_ARGUMENT',
     `${call}: ${expected(allowed)}, but it is described as ${formatType(description)}`,
     { details: { type: formatType(description) } },
   );
+}
+
+/** True if some values of the type are of these kinds; of the others each record is refused by itself. */
+function mayBe(type: TypeDescription, kinds: readonly TypeDescription['kind'][]): boolean {
+  switch (type.kind) {
+    case 'generic':
+    case 'avro':
+    case 'custom':
+      return true;
+    case 'optional':
+    case 'nullable':
+      return mayBe(type.value, kinds);
+    case 'either':
+      return type.types.some((each) => mayBe(each, kinds));
+    case 'literal':
+      // A sum would be none of the values.
+      return kinds === COMPARABLE_KINDS && type.values.some((value) => value !== null);
+    default:
+      return kinds.includes(type.kind);
+  }
 }
 
 function expected(allowed: readonly string[]): string {

@@ -65,8 +65,10 @@ function memberType(
     case 'record':
       return holder.value;
     case 'union': {
-      // Every type has the field, or it is none of the union; where they differ in it, it is undescribed.
-      const [first, ...others] = holder.types.map((type) => memberType(call, name, type));
+      // Of a stream that a type guard narrowed, only some of the types need have it. Where they differ in it, it is undescribed.
+      const types = holder.types.filter((type) => type.kind === 'pojo' && hasField(type, name));
+      if (types.length === 0) break;
+      const [first, ...others] = types.map((type) => memberType(call, name, type));
       return others.every((each) => JSON.stringify(each) === JSON.stringify(first)) ? first : undefined;
     }
     case 'list':
@@ -86,6 +88,10 @@ function memberType(
       if (name === 0) return holder;
   }
   throw noSuchField(call, name, holder);
+}
+
+function hasField(type: Extract<TypeDescription, { kind: 'pojo' }>, name: string | number): boolean {
+  return type.fields.some((field) => field.name === name);
 }
 
 function noSuchField(call: string, name: string | number, holder: TypeDescription): MillraceError {

@@ -2,7 +2,7 @@
  * When and how often an asynchronous call is made again (Flink's AsyncRetryStrategies and RetryPredicates). Asked by
  * async-wait-operator.ts, which counts the attempts and waits. Strategies keep no state: one serves all calls.
  */
-import { MillraceError } from '../../base/index.ts';
+import { type Duration, durationMs, MillraceError } from '../../base/index.ts';
 
 /** Which answers are reasons to ask again. */
 export interface AsyncRetryPredicate<Out> {
@@ -20,6 +20,22 @@ export interface AsyncRetryStrategy<Out> {
   getBackoffTimeMillis(currentAttempts: number): number;
   /** Which answers are reasons to ask again. */
   getRetryPredicate(): AsyncRetryPredicate<Out>;
+}
+
+/** A retry strategy in plain words. */
+export interface AsyncRetryOptions<Out> {
+  /** Calls after the first; at least 1. */
+  readonly attempts: number;
+  /** The pause before the first retry: milliseconds or a text such as '100 ms'. */
+  readonly delay: Duration;
+  /** Each pause is so many times the one before; default 1: all are the same. */
+  readonly multiplier?: number;
+  /** No pause is longer; default: no limit. */
+  readonly maxDelay?: Duration;
+  /** Which errors are retried; default: all. */
+  readonly ifException?: (error: unknown) => boolean;
+  /** Which results are retried; default: none. */
+  readonly ifResult?: (results: readonly Out[]) => boolean;
 }
 
 /** Common answers to: is this a reason to ask again? */
@@ -123,6 +139,17 @@ export const AsyncRetryStrategies = {
   FixedDelayRetryStrategyBuilder,
   ExponentialBackoffDelayRetryStrategyBuilder,
 };
+
+/** The strategy that the options describe. Throws INVALID_ARGUMENT. */
+export function retryStrategyOf<Out>(options: AsyncRetryOptions<Out>): AsyncRetryStrategy<Out> {
+  const { attempts, delay, multiplier = 1, maxDelay, ifException, ifResult } = options;
+  const delayMs = durationMs(delay, 'retry.delay');
+  const maxMs = maxDelay === undefined ? Number.MAX_SAFE_INTEGER : durationMs(maxDelay, 'retry.maxDelay');
+  const builder = new ExponentialBackoffDelayRetryStrategyBuilder<Out>(attempts, delayMs, maxMs, multiplier);
+  builder.ifException(ifException ?? RetryPredicates.HAS_EXCEPTION_PREDICATE);
+  if (ifResult !== undefined) builder.ifResult(ifResult);
+  return builder.build();
+}
 
 function checkedMs(name: string, value: number): number {
   if (Number.isFinite(value) && value >= 0) return value;

@@ -101,7 +101,7 @@ export abstract class BroadcastProcessFunction<In, Broadcast, Out> extends RichF
 
 /** A stream with keys beside a broadcast stream: keyed state and timers in processElement and onTimer. */
 export abstract class KeyedBroadcastProcessFunction<K, In, Broadcast, Out> extends RichFunction {
-  declare readonly [KEY]?: readonly [K];
+  declare readonly [KEY]?: (key: K) => void;
   /** For each record of the keyed stream. */
   abstract processElement(value: In, context: KeyedReadOnlyBroadcastContext<K>, out: Collector<Out>): void;
   /** For each record of the broadcast stream, in every subtask. */

@@ -3,8 +3,8 @@
  * says so. Made by broadcast-process-operator.ts; knows no function and no record.
  *
  * Invariants:
- * I1 A change outside a call of `whileWritable` is refused, whoever kept the state and wherever it was got from: another
- *    subtask would not make it.
+ * I1 A change outside a call of `whileWritable` is refused, whoever kept the state that this class gave out: another subtask
+ *    would not make it. (A function that gets the state of its RuntimeContext answers for that itself, as in Flink.)
  */
 import { MillraceError } from '../../base/index.ts';
 import type { BroadcastState, MapStateDescriptor, OperatorStateBackend } from '../../state/index.ts';

@@ -2,15 +2,23 @@
  * Fires when elements have moved on far enough (org.apache.flink.streaming.api.windowing.triggers.DeltaTrigger); and the
  * distance function that DeltaEvictor takes as well.
  */
-import { MillraceError } from '../../base/index.ts';
+import { ignoreRejection, MillraceError } from '../../base/index.ts';
 import { ValueStateDescriptor } from '../../state/index.ts';
 import type { TypeInformation } from '../../types/index.ts';
 import { assertSynchronous, describe } from '../user-result.ts';
 import { Trigger, type TriggerContext, type TriggerResult } from './trigger.ts';
 import type { Window } from './window.ts';
 
-/** How far the newer element is from the older. Must be a pure function. */
+/** How far the newer element is from the older; not NaN. Must be a pure function. */
 export type DeltaFunction<T> = (oldDataPoint: T, newDataPoint: T) => number;
+
+/** The distance, or an error without the name of the operator, which adds it. `what` is such as `DeltaTrigger`. */
+export function deltaOf<T>(what: string, deltaFunction: DeltaFunction<T>, older: T, newer: T): number {
+  const delta: unknown = deltaFunction(older, newer);
+  if (typeof delta === 'number' && !Number.isNaN(delta)) return delta;
+  ignoreRejection(delta);
+  throw new TypeError(`the delta function of ${what} must return a number, found ${describe(delta)}`);
+}
 
 /** Throws INVALID_ARGUMENT, PROMISE_NOT_EXPECTED. `what` is such as `DeltaTrigger.of`. */
 export function checkDelta(what: string, threshold: number, deltaFunction: unknown): void {
@@ -48,7 +56,9 @@ export class DeltaTrigger<T> extends Trigger<T, Window> {
   onElement(value: T, _timestampMs: number, _window: Window, context: TriggerContext): TriggerResult {
     const lastElement = context.getPartitionedState(this.lastElement);
     const last = lastElement.value();
-    if (last !== undefined && !(this.deltaFunction(last, value) > this.threshold)) return 'CONTINUE';
+    if (last !== undefined && deltaOf('DeltaTrigger', this.deltaFunction, last, value) <= this.threshold) {
+      return 'CONTINUE';
+    }
     lastElement.update(value);
     return last === undefined ? 'CONTINUE' : 'FIRE';
   }

@@ -5,7 +5,7 @@
 import { type Duration, durationMs, MillraceError } from '../../base/index.ts';
 import type { MetricGroup } from '../../runtime/index.ts';
 import { describe } from '../user-result.ts';
-import { checkDelta, type DeltaFunction } from './delta-trigger.ts';
+import { checkDelta, type DeltaFunction, deltaOf } from './delta-trigger.ts';
 import type { TimestampedValue } from './timestamped-value.ts';
 import type { Window } from './window.ts';
 
@@ -19,11 +19,16 @@ export interface EvictorContext {
   getMetricGroup(): MetricGroup;
 }
 
+declare const EVICTS: unique symbol;
+
 /**
  * Removes elements from a window that fires, before and after its function is called. One object serves all keys and
  * windows of a subtask: it keeps nothing in fields. Both methods answer at once.
  */
 export abstract class Evictor<T = unknown, W extends Window = Window> {
+  /** For the compiler: an evictor of certain elements or windows is no evictor of all. */
+  declare readonly [EVICTS]?: (value: T, window: W) => void;
+
   /**
    * `elements` are those of the window in the order in which they came; what the method removes from the array (by
    * `splice`) is gone for good. `size` is their number before.
@@ -130,7 +135,8 @@ export class DeltaEvictor<T> extends OneTimeEvictor<T> {
 
   protected evict(elements: TimestampedValue<T>[]): void {
     const newest = elements.at(-1)?.getValue() as T;
-    keep(elements, (element) => !(this.deltaFunction(element.getValue(), newest) >= this.threshold));
+    const { deltaFunction, threshold } = this;
+    keep(elements, (each) => deltaOf('DeltaEvictor', deltaFunction, each.getValue(), newest) < threshold);
   }
 }
 

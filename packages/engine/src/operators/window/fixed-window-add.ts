@@ -26,11 +26,12 @@ export interface FixedWindowEnv<In> {
   /** No window took the element. */
   readonly skipped: (value: In, timestampMs: number) => void;
   readonly missingTimestamp: () => Error;
-  readonly wrap: (error: unknown) => Error;
+  /** The error for what went wrong with the window that starts at `startMs`. */
+  readonly failed: (startMs: number, error: unknown) => Error;
 }
 
 export const makeFixedWindowAdd = <In>(env: FixedWindowEnv<In>) => {
-  const { state, scratch, timers, isEventTime, sizeMs, slideMs, offsetMs, noTimestamp, addSlowly, wrap } =
+  const { state, scratch, timers, isEventTime, sizeMs, slideMs, offsetMs, noTimestamp, addSlowly, failed } =
     env;
   return (value: In, timestampMs: number): void => {
     let timeMs = timestampMs;
@@ -51,7 +52,7 @@ export const makeFixedWindowAdd = <In>(env: FixedWindowEnv<In>) => {
           state.setNamespace(scratch);
           isAdded = state.addIfPresent(value);
         } catch (error) {
-          throw wrap(error);
+          throw failed(startMs, error);
         }
       }
       if (isAdded || addSlowly(startMs, value, timestampMs)) isSkipped = false;

@@ -130,9 +130,16 @@ describe('assigners', () => {
       () => SlidingEventTimeWindows.of(10, 5, 7),
       () => SlidingEventTimeWindows.of(Number.NaN, 5),
       () => EventTimeSessionWindows.withGap(-1),
-      () => EventTimeSessionWindows.withDynamicGap(() => 0).assignWindows(1, 1, at(1)),
     ];
     for (const make of refused) throws(make, (error) => hasCode(error, 'INVALID_ARGUMENT'));
+    throws(
+      () => EventTimeSessionWindows.withDynamicGap(() => 0).assignWindows(1, 1, at(1)),
+      /EventTimeSessionWindows: the gap must be a positive integer \(milliseconds\), found the number 0/,
+    );
+    throws(
+      () => EventTimeSessionWindows.withDynamicGap((async () => 1) as never),
+      (error) => hasCode(error, 'PROMISE_NOT_EXPECTED'),
+    );
   });
 
   it('their names for plans say what they are', () => {

@@ -3,8 +3,9 @@
  * the window operator, and the assigners of windows of time. All sizes, slides, gaps and offsets are milliseconds or texts
  * such as '1 h'; windows of fixed size start at multiples of the slide plus the offset, counted from 1970-01-01T00:00Z.
  */
-import { type Duration, durationMs, MillraceError } from '../../base/index.ts';
+import { type Duration, durationMs, ignoreRejection, MillraceError } from '../../base/index.ts';
 import type { TypeInformation } from '../../types/index.ts';
+import { assertSynchronous, describe } from '../user-result.ts';
 import { EventTimeTrigger, ProcessingTimeTrigger } from './time-trigger.ts';
 import { type MergeCallback, TIME_WINDOW_TYPE, TimeWindow, windowStart } from './time-window.ts';
 import type { Trigger } from './trigger.ts';
@@ -196,6 +197,7 @@ abstract class SessionWindows<T> extends MergingWindowAssigner<T> {
   protected constructor(gap: number | SessionGapExtractor<T>) {
     super();
     if (typeof gap === 'function') {
+      assertSynchronous(gap, `gap extractor of ${this.constructor.name}`);
       this.extractor = gap;
     } else {
       checkLength(this.constructor.name, 'gap', gap);
@@ -206,7 +208,8 @@ abstract class SessionWindows<T> extends MergingWindowAssigner<T> {
   assignWindows(value: T, timestampMs: number, context: WindowAssignerContext): TimeWindow[] {
     const timeMs = this.isEventTime() ? timestampMs : context.getCurrentProcessingTime();
     const gapMs = this.gapMs ?? this.extractor!(value);
-    if (this.gapMs === undefined) checkLength(this.constructor.name, 'gap', gapMs);
+    // A plain error: the operator adds its name.
+    if (!isLength(gapMs)) throw new RangeError(wrongLength(this.constructor.name, 'gap', gapMs));
     return [new TimeWindow(timeMs, timeMs + gapMs)];
   }
 
@@ -263,10 +266,16 @@ function toMs(length: Duration, what: string): number {
 }
 
 function checkLength(assigner: string, what: string, lengthMs: number): void {
-  if (Number.isSafeInteger(lengthMs) && lengthMs > 0) return;
-  throw invalid(
-    `${assigner}: the ${what} must be a positive integer (milliseconds), found ${String(lengthMs)}.`,
-  );
+  if (!isLength(lengthMs)) throw invalid(`${wrongLength(assigner, what, lengthMs)}.`);
+}
+
+function isLength(lengthMs: number): boolean {
+  return Number.isSafeInteger(lengthMs) && lengthMs > 0;
+}
+
+function wrongLength(assigner: string, what: string, found: unknown): string {
+  ignoreRejection(found);
+  return `${assigner}: the ${what} must be a positive integer (milliseconds), found ${describe(found)}`;
 }
 
 function invalid(message: string): MillraceError {

@@ -14,7 +14,7 @@ import {
 } from '../../state/index.ts';
 import type { TypeInformation } from '../../types/index.ts';
 import { specialise } from '../specialise.ts';
-import { assertSynchronous, resultNotAllowed } from '../user-result.ts';
+import { assertMethods, assertSynchronous, resultNotAllowed } from '../user-result.ts';
 
 /** Flink's name; saved state knows the contents by it. */
 export const CONTENTS = 'window-contents';
@@ -59,9 +59,7 @@ export interface FastContents<In, W> {
 export function checkContentsSpec<In, Acc, Content>(spec: WindowContentsSpec<In, Acc, Content>): void {
   if (spec.kind === 'reduce') assertSynchronous(spec.reduce, 'reduce function');
   if (spec.kind !== 'aggregate') return;
-  for (const method of ['createAccumulator', 'add', 'getResult', 'merge'] as const) {
-    assertSynchronous(spec.aggregate[method], `method ${method} of the aggregate function`);
-  }
+  assertMethods(spec.aggregate, 'aggregate function', ['createAccumulator', 'add', 'getResult', 'merge']);
 }
 
 export function createWindowContents<In, Acc, Content, W>(

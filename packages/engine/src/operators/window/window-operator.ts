@@ -22,7 +22,7 @@ import type { Collector } from '../functions.ts';
 import { FunctionOperator } from '../operator-defaults.ts';
 import type { OutputTag } from '../output-tag.ts';
 import { specialise } from '../specialise.ts';
-import { assertSynchronous, describe, refuseResult, resultNotAllowed } from '../user-result.ts';
+import { assertMethods, describe, refuseResult, resultNotAllowed } from '../user-result.ts';
 import { createEvictingContents } from './evicting-contents.ts';
 import type { Evictor } from './evictor.ts';
 import { makeFixedWindowAdd } from './fixed-window-add.ts';
@@ -36,7 +36,7 @@ import {
 import { EventTimeTrigger, ProcessingTimeTrigger } from './time-trigger.ts';
 import { TimeWindow } from './time-window.ts';
 import type { Trigger, TriggerResult } from './trigger.ts';
-import type { Window } from './window.ts';
+import { Window } from './window.ts';
 import {
   gridOf,
   isMerging,
@@ -143,6 +143,7 @@ export class WindowOperator<K, In, Acc, Content, Out, W extends Window = TimeWin
     const grid = gridOf(this.assigner);
     const state = this.contents.fast;
     if (grid !== undefined && state !== undefined && this.hasDefaultTrigger) {
+      const wrap = this.wrapper(this.contentsWhat);
       this.process = specialise(
         makeFixedWindowAdd<In>,
         label,
@@ -158,7 +159,10 @@ export class WindowOperator<K, In, Acc, Content, Out, W extends Window = TimeWin
           this.addToWindow(gridWindow<W>(startMs, grid.sizeMs), undefined, value, timestampMs),
         skipped: (value, timestampMs) => this.handleSkipped(value, timestampMs),
         missingTimestamp: () => this.missingTimestamp(),
-        wrap: this.wrapper(this.contentsWhat),
+        failed: (startMs, error) => {
+          const window = gridWindow<W>(startMs, grid.sizeMs);
+          return isInRange(window) ? wrap(error) : this.windowOutOfRange(window);
+        },
       });
     }
     return this.process;
@@ -229,10 +233,11 @@ export class WindowOperator<K, In, Acc, Content, Out, W extends Window = TimeWin
 
   private assignWindows(value: In, timestampMs: number): readonly W[] {
     try {
-      const windows = this.assigner.assignWindows(value, timestampMs, this.assignerContext);
-      if (Array.isArray(windows)) return windows as readonly W[];
-      if (typeof windows?.[Symbol.iterator] === 'function') return [...windows];
-      throw resultNotAllowed(windows, ASSIGNER, this.context.operatorName, 'the windows of an element');
+      const answer = this.assigner.assignWindows(value, timestampMs, this.assignerContext);
+      if (typeof answer?.[Symbol.iterator] !== 'function') throw this.noWindows(answer);
+      const windows = Array.isArray(answer) ? (answer as readonly W[]) : [...answer];
+      for (const window of windows) if (!(window instanceof Window)) throw this.noWindows(window);
+      return windows;
     } catch (error) {
       throw this.context.wrapUserError(error, ASSIGNER);
     }
@@ -389,12 +394,14 @@ export class WindowOperator<K, In, Acc, Content, Out, W extends Window = TimeWin
     const { triggerContext } = this;
     triggerContext.window = window;
     triggerContext.isClearing = true;
+    let answer: unknown;
     try {
-      this.trigger.clear(window, triggerContext);
+      answer = this.trigger.clear(window, triggerContext);
     } catch (error) {
       throw this.context.wrapUserError(error, TRIGGER);
     }
     triggerContext.isClearing = false;
+    if (answer !== undefined) refuseResult(answer, TRIGGER, this.context.operatorName);
   }
 
   private handleSkipped(value: In, timestampMs: number): void {
@@ -449,6 +456,10 @@ export class WindowOperator<K, In, Acc, Content, Out, W extends Window = TimeWin
     return kind === 'elements' ? 'window contents' : `${kind} function`;
   }
 
+  private noWindows(found: unknown): MillraceError {
+    return resultNotAllowed(found, ASSIGNER, this.context.operatorName, 'windows, which extend Window');
+  }
+
   private missingTimestamp(): MillraceError {
     const operator = this.context.operatorName;
     return new MillraceError(
@@ -461,7 +472,7 @@ export class WindowOperator<K, In, Acc, Content, Out, W extends Window = TimeWin
 
   private windowOutOfRange(window: W): MillraceError {
     const operator = this.context.operatorName;
-    const message = `Operator '${operator}': the window ${String(window)} of a record ends beyond the largest timestamp, ${MAX_WATERMARK}.`;
+    const message = `Operator '${operator}': the window ${String(window)} of a record goes beyond the timestamps that there are, -${MAX_WATERMARK} to ${MAX_WATERMARK}.`;
     return new MillraceError('TIMESTAMP_INVALID', message, { details: { operator } });
   }
 
@@ -476,29 +487,28 @@ export class WindowOperator<K, In, Acc, Content, Out, W extends Window = TimeWin
   }
 }
 
-/** Refuses what is no function, and what is declared async. */
+/** Refuses what is no assigner, trigger or evictor, and methods that are declared async. */
 function checkUserParts<In, W extends Window>(parts: {
   readonly assigner: WindowAssigner<In, W>;
   readonly trigger?: Trigger<In, W>;
   readonly evictor?: Evictor<In, W>;
 }): void {
   const { assigner, trigger, evictor } = parts;
-  assertSynchronous(assigner.assignWindows, 'method assignWindows of the window assigner');
-  for (const method of ['onElement', 'onEventTime', 'onProcessingTime', 'clear'] as const) {
-    if (trigger !== undefined) assertSynchronous(trigger[method], `method ${method} of the trigger`);
+  assertMethods(assigner, ASSIGNER, ['assignWindows', 'getDefaultTrigger', 'isEventTime']);
+  if (trigger !== undefined) {
+    assertMethods(trigger, TRIGGER, ['onElement', 'onEventTime', 'onProcessingTime', 'clear']);
   }
-  for (const method of ['evictBefore', 'evictAfter'] as const) {
-    if (evictor !== undefined) assertSynchronous(evictor[method], `method ${method} of the evictor`);
-  }
+  if (evictor !== undefined) assertMethods(evictor, 'evictor', ['evictBefore', 'evictAfter']);
 }
 
 function gridWindow<W>(startMs: number, sizeMs: number): W {
   return new TimeWindow(startMs, startMs + sizeMs) as unknown as W;
 }
 
-/** Windows may end with time itself, but those of time have an end that is a timestamp too. */
+/** Windows may end with time itself, but those of time have a start and an end that are timestamps too. */
 function isInRange(window: Window): boolean {
-  return Number.isSafeInteger(window instanceof TimeWindow ? window.end : window.maxTimestamp());
+  if (!(window instanceof TimeWindow)) return Number.isSafeInteger(window.maxTimestamp());
+  return Number.isSafeInteger(window.start) && Number.isSafeInteger(window.end);
 }
 
 function invalid(message: string): MillraceError {

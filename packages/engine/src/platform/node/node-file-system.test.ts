@@ -89,6 +89,26 @@ test('a file is cut to its beginning; one that is not there is an error', async 
   );
 });
 
+test('a directory that cannot be made is an error at once', { timeout: 10_000 }, async () => {
+  const refused = async (path: string, errno: string): Promise<void> =>
+    assert.rejects(
+      files.makeDirectory(path),
+      (error: MillraceError) => error.code === 'FILE_SYSTEM_ERROR' && error.details['errno'] === errno,
+    );
+  symlinkSync(`${directory}/nowhere`, `${directory}/dangling`);
+  await refused(`${directory}/dangling`, 'EEXIST');
+  const file = await files.create(`${directory}/file`);
+  await file.close();
+  await refused(`${directory}/file`, 'EEXIST');
+  await refused(`${directory}/file/below`, 'ENOTDIR');
+  if (process.platform === 'linux') await refused('/proc/no-such-directory/below', 'ENOENT');
+});
+
+test('several may make the same directory at once', async () => {
+  await Promise.all(Array.from({ length: 8 }, () => files.makeDirectory(`${directory}/at/once/below`)));
+  assert.equal((await files.stat(`${directory}/at/once/below`))?.isDirectory, true);
+});
+
 test('a link to a directory is listed as a directory', async () => {
   await files.makeDirectory(`${directory}/target`);
   symlinkSync(`${directory}/target`, `${directory}/link`);

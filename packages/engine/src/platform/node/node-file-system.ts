@@ -124,15 +124,27 @@ async function statOf(path: string): Promise<FileStat | undefined> {
   }
 }
 
-/** A directory survives when the directory that names it was synced, for each that was created. */
+/**
+ * A directory survives when the directory that names it was synced, for each that was created. One by one: Node's own
+ * `recursive` goes round for ever where a file system has no such directories to make, as /proc or an automounter.
+ */
 async function makeDirectory(path: string): Promise<void> {
-  const first = await mkdir(path, { recursive: true });
-  if (first === undefined) return;
-  const top = dirname(first);
-  for (let directory = path; directory !== top; ) {
-    directory = dirname(directory);
-    await syncDirectory(directory);
-    if (directory === dirname(directory)) break;
+  const missing: string[] = [];
+  for (let at = path; ; at = dirname(at)) {
+    const stat = await statOf(at);
+    // A file in the way is left to `mkdir` to name.
+    if (stat?.isDirectory === true || (stat !== undefined && at !== path)) break;
+    missing.push(at);
+    if (at === dirname(at)) break;
+  }
+  for (const directory of missing.reverse()) {
+    try {
+      await mkdir(directory);
+    } catch (error) {
+      const isThere = errnoOf(error) === 'EEXIST' && (await statOf(directory))?.isDirectory === true;
+      if (!isThere) throw error;
+    }
+    await syncDirectory(dirname(directory));
   }
 }
 

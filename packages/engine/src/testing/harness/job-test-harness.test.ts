@@ -210,4 +210,89 @@ describe('a job in the harness', () => {
     orders.end();
     assert.throws(() => orders.emit({ customer: 'ann', amount: 1 }), /it has ended/);
   });
+
+  it('takes the end of time as a watermark, and refuses what is none', async () => {
+    const numbers = new TestSource<number>();
+    const sums = new TestSink<number>();
+    const job = await JobTestHarness.start((env) => {
+      env
+        .fromSource(numbers, WatermarkStrategy.noWatermarks(), 'numbers')
+        .keyBy(() => 1)
+        .window(TumblingEventTimeWindows.of('1 s'))
+        .reduce((a, b) => a + b)
+        .sinkTo(sums);
+    });
+    numbers.emit(1, 10).emit(2, 20);
+    await job.advanceWatermark(Number.MAX_SAFE_INTEGER);
+    assert.deepEqual(sums.values, [3]);
+    const isRefused = (error: unknown): boolean => hasCode(error, 'INVALID_ARGUMENT');
+    for (const watermarkMs of [Number.NaN, Number.POSITIVE_INFINITY, 0.5])
+      await assert.rejects(job.advanceWatermark(watermarkMs), isRefused);
+    await assert.rejects(job.advanceWatermark(1, new TestSource<never>()), isRefused);
+    for (const byMs of [-1, Number.NaN]) await assert.rejects(job.advanceTime(byMs), isRefused);
+    await job.close();
+  });
+
+  it('says why a job cannot be started', async () => {
+    const start = (build: (env: StreamExecutionEnvironment) => void) => JobTestHarness.start(build);
+    const hasNoSink = (error: unknown): boolean => hasCode(error, 'JOB_HAS_NO_SINK');
+    await assert.rejects(
+      start((env) => void env.fromSequence(1, 2)),
+      hasNoSink,
+    );
+    await assert.rejects(
+      start(() => {}),
+      (error) => hasCode(error, 'JOB_HAS_NO_SOURCE'),
+    );
+  });
+
+  it('does not kill a job that has finished, which would give everything again', async () => {
+    const { orders, results, build } = totals();
+    const options = { parallelism: 2 };
+    const job = await JobTestHarness.start(build, options);
+    orders.emit({ customer: 'ann', amount: 1 });
+    await job.kill({ parallelism: 1 });
+    assert.deepEqual(options, { parallelism: 2 });
+    await job.finish();
+    await assert.rejects(job.kill(), (error) => hasCode(error, 'INVALID_ARGUMENT'));
+    assert.deepEqual(results.committed, ['ann: 1']);
+  });
+
+  it('refuses another source that has less than the snapshot says was read; new partitions are read', async () => {
+    const before = totals();
+    const job = await JobTestHarness.start(before.build);
+    before.orders.emitAll([
+      { customer: 'ann', amount: 1 },
+      { customer: 'bob', amount: 1 },
+    ]);
+    const snapshot = await job.snapshot();
+    const restored = (orders: TestSource<Order>, results = new TestSink<Order>()) =>
+      JobTestHarness.restoreFrom(snapshot, (env) => {
+        env.configure({ restore: { allowNonRestoredState: true } });
+        const read = env.fromSource(orders, WatermarkStrategy.noWatermarks(), 'orders').uid('orders');
+        read.sinkTo(results);
+      });
+    const empty = new TestSource<Order>({ type: ORDER, partitions: 3 });
+    await assert.rejects(restored(empty), /after 2 records of partition 0, but this TestSource has 0/);
+    const wider = new TestSource<Order>({ type: ORDER, partitions: 3 });
+    wider.emitAll([
+      { customer: 'ann', amount: 1 },
+      { customer: 'bob', amount: 1 },
+    ]);
+    const results = new TestSink<Order>();
+    const next = await restored(wider, results);
+    wider.emit({ customer: 'cleo', amount: 3 }, undefined, 2);
+    await next.process();
+    assert.deepEqual(results.values, [{ customer: 'cleo', amount: 3 }]);
+  });
+
+  it('fails when a function changes a record of the source, which would be read again as it is then', async () => {
+    const numbers = new TestSource<{ n: number }>();
+    const job = await JobTestHarness.start((env) => {
+      const read = env.fromSource(numbers, WatermarkStrategy.noWatermarks(), 'numbers');
+      read.map((value) => Object.assign(value, { n: 2 })).sinkTo(new TestSink());
+    });
+    numbers.emit({ n: 1 });
+    await assert.rejects(job.process(), (error) => hasCode(error, 'USER_FUNCTION_FAILED'));
+  });
 });

@@ -18,7 +18,7 @@ import {
 } from '../../checkpoint/index.ts';
 import type { JobStatus } from '../../coordinator/index.ts';
 import type { JobGraph, WatermarkGenerator, WatermarkStrategySpec } from '../../runtime/index.ts';
-import { type ManualJob, planJob, startManualJob, yieldToPromises } from '../manual-job.ts';
+import { checkedPlan, type ManualJob, startManualJob, yieldToPromises } from '../manual-job.ts';
 import { createManualPlatform, type LoggedLine, type ManualPlatform } from '../manual-platform.ts';
 import { frozenGraph } from './frozen-graph.ts';
 import { TestSource } from './test-source.ts';
@@ -54,7 +54,7 @@ export type BuildJob = (env: StreamExecutionEnvironment) => void;
  */
 export class JobTestHarness {
   private readonly build: BuildJob;
-  private readonly options: JobTestOptions;
+  private options: JobTestOptions;
   private readonly platform: ManualPlatform;
   private readonly jobId: string;
   private jobName = '';
@@ -132,9 +132,11 @@ export class JobTestHarness {
 
   /**
    * Moves processing time on, in a thousand steps: timers fire in the order of their times, and see a clock that is late by
-   * at most a step.
+   * at most a step. Rejects with INVALID_ARGUMENT for negative times.
    */
   async advanceTime(byMs: number): Promise<void> {
+    if (!(byMs >= 0 && byMs < Number.POSITIVE_INFINITY))
+      throw notAllowed(`time goes on, by milliseconds, not by ${byMs}`);
     await this.process();
     const stepMs = Math.max(1, Math.ceil(byMs / TIME_STEPS));
     for (let leftMs = byMs; leftMs > 0; leftMs -= stepMs) {
@@ -146,13 +148,19 @@ export class JobTestHarness {
 
   /**
    * Processes what was emitted, then moves event time on: all test sources (or the given ones) emit this watermark, unless
-   * their watermark strategy is further already.
+   * their watermark strategy is further already. Rejects with INVALID_ARGUMENT for a source that the job does not read.
    */
   async advanceWatermark(watermarkMs: number, ...sources: readonly TestSource<never>[]): Promise<void> {
     await this.process();
     const moved =
       sources.length === 0 ? this.sources : (sources as readonly unknown[] as typeof this.sources);
-    for (const source of moved) source.advanceWatermark(watermarkMs);
+    if (!Number.isSafeInteger(watermarkMs))
+      throw notAllowed(`a watermark is a whole number of milliseconds, not ${watermarkMs}`);
+    for (const source of moved) {
+      if (!this.sources.includes(source))
+        throw notAllowed('the job does not read from a TestSource that was given');
+      source.advanceWatermark(watermarkMs);
+    }
     await this.process();
   }
 
@@ -161,8 +169,7 @@ export class JobTestHarness {
     for (const source of this.sources) source.end();
     await this.process();
     if (this.job.report() !== undefined) return;
-    throw new MillraceError(
-      'INVALID_ARGUMENT',
+    throw notAllowed(
       'the job has not finished after its test sources ended: it waits for time (advanceTime) or for another source',
     );
   }
@@ -184,11 +191,13 @@ export class JobTestHarness {
 
   /**
    * Kills the job without a word, as kill -9 does, and starts it again from its last completed checkpoint, perhaps at
-   * another parallelism. Sources read again what was not in it, sinks lose what was not committed.
+   * another parallelism. Sources read again what was not in it, sinks lose what was not committed. A job that has failed
+   * starts again too; one that has finished does not (INVALID_ARGUMENT).
    */
   async kill(options: JobTestOptions = {}): Promise<void> {
+    if (this.getJobStatus() === 'FINISHED') throw notAllowed('the job has finished: nothing is left to kill');
     await this.stop();
-    Object.assign(this.options, options);
+    this.options = { ...this.options, ...options };
     const { snapshot } = await findLatestSnapshot(this.platform, this.directory, this.jobName, 'stop');
     await this.run(snapshot);
   }
@@ -206,7 +215,7 @@ export class JobTestHarness {
   }
 
   private async run(initial: CompletedSnapshot | undefined): Promise<void> {
-    const { graph, settings } = planJob((env) => {
+    const { graph, settings } = await checkedPlan((env) => {
       env.configure({ parallelism: this.options.parallelism ?? 1 });
       this.build(env);
     });
@@ -253,6 +262,10 @@ export class JobTestHarness {
     const error = this.job.report()?.error;
     if (error !== undefined) throw error;
   }
+}
+
+function notAllowed(message: string): MillraceError {
+  return new MillraceError('INVALID_ARGUMENT', message);
 }
 
 function testSourcesOf(graph: JobGraph): TestSource<unknown>[] {

@@ -137,5 +137,15 @@ describe('an operator in the harness', () => {
       OperatorTestHarness.open((clicks: DataStream<Click>) => clicks.map((c) => c).map((c) => c)),
       (error) => hasCode(error, 'INVALID_ARGUMENT') && /adds 2/.test(String(error)),
     );
+    await assert.rejects(
+      OperatorTestHarness.openTwo((a: DataStream<Click>, b: DataStream<Click>) => a.union(b).map((c) => c)),
+      (error) => hasCode(error, 'INVALID_ARGUMENT') && /'Map' has 1 inputs.*opened for 2/.test(String(error)),
+    );
+    for (const parallelism of [0, 1.5, 129]) {
+      await assert.rejects(
+        OperatorTestHarness.open((clicks: DataStream<Click>) => clicks.map((c) => c), { parallelism }),
+        (error) => hasCode(error, 'INVALID_ARGUMENT') && /from 1 to 128/.test(String(error)),
+      );
+    }
   });
 });

@@ -213,9 +213,16 @@ function operatorOf(
       `input ${index + 1}`,
     ),
   );
-  const origin = build(...inputs).origins[0];
-  const node = origin?.node;
+  const built = build(...inputs) as DataStream<unknown> | undefined;
+  const node = built?.origins?.[0]?.node;
   const nodes = inputs[0]!.job.graph.nodes.length - inputCount;
+  if (node?.spec.create !== undefined && nodes === 1 && node.spec.inputs.length !== inputCount) {
+    throw new MillraceError(
+      'INVALID_ARGUMENT',
+      `Operator '${node.name}' has ${node.spec.inputs.length} inputs, but the harness was opened for ${inputCount}: ` +
+        'open is for operators with one input, openTwo for operators with two (connect, intervalJoin).',
+    );
+  }
   if (node === undefined || node.spec.create === undefined || nodes !== 1) {
     throw new MillraceError(
       'INVALID_ARGUMENT',
@@ -234,6 +241,12 @@ async function launch<A, Out, B>(
 ): Promise<OperatorTestHarness<A, Out, B>> {
   const node = operatorOf(build, options, inputCount);
   const { parallelism = 1, maxParallelism = 128, startTimeMs = 0 } = options;
+  if (!(Number.isSafeInteger(parallelism) && parallelism >= 1 && parallelism <= maxParallelism)) {
+    throw new MillraceError(
+      'INVALID_ARGUMENT',
+      `The parallelism of an operator harness must be a whole number from 1 to ${maxParallelism}, found ${parallelism}.`,
+    );
+  }
   const { create, keyed } = node.spec;
   const platform = createManualPlatform({ wallMs: startTimeMs });
   const subtasks: OperatorHarness[] = [];

@@ -16,6 +16,7 @@ import type {
   SplitEnumerator,
 } from '../../runtime/index.ts';
 import type { TypeInformation } from '../../types/index.ts';
+import { deepFreeze } from '../frozen-reads.ts';
 
 interface PartitionSplit extends SourceSplit {
   readonly partition: number;
@@ -36,8 +37,14 @@ export interface TestSourceOptions<T> {
   readonly partitions?: number;
 }
 
+/** The partitions that are known, and those of them that are not assigned. */
+interface Assignment {
+  readonly partitionCount: number;
+  readonly pending: readonly PartitionSplit[];
+}
+
 /** A source whose records a test emits. The same object may feed one job after the other, as a topic does. */
-export class TestSource<T> implements Source<T, PartitionSplit, PartitionSplit[]> {
+export class TestSource<T> implements Source<T, PartitionSplit, Assignment> {
   readonly boundedness = 'unbounded';
   readonly outputType: TypeInformation<T> | undefined;
   readonly #partitions: readonly Entry<T>[][];
@@ -53,7 +60,10 @@ export class TestSource<T> implements Source<T, PartitionSplit, PartitionSplit[]
     this.#partitions = Array.from({ length: options.partitions ?? 1 }, () => []);
   }
 
-  /** Adds a record, with a timestamp or without. The job reads it when the harness goes on (`process`). */
+  /**
+   * Adds a record, with a timestamp or without; it is frozen, since it is read again after a restart. The job reads it when
+   * the harness goes on (`process`).
+   */
   emit(value: T, timestampMs?: number, partition = 0): this {
     const entries = this.#partitions[partition];
     if (entries === undefined || this.#hasEnded) {
@@ -63,7 +73,7 @@ export class TestSource<T> implements Source<T, PartitionSplit, PartitionSplit[]
         `cannot emit to partition ${partition} of a TestSource: ${why}`,
       );
     }
-    entries.push({ value, timestampMs });
+    entries.push({ value: deepFreeze(value), timestampMs });
     this.wake();
     return this;
   }
@@ -97,16 +107,16 @@ export class TestSource<T> implements Source<T, PartitionSplit, PartitionSplit[]
     this.wake();
   }
 
-  createEnumerator(context: EnumeratorContext<PartitionSplit>): SplitEnumerator<PartitionSplit[]> {
-    const all = this.#partitions.map((_, partition) => ({ splitId: `${partition}`, partition, position: 0 }));
-    return this.restoreEnumerator(context, all);
+  createEnumerator(context: EnumeratorContext<PartitionSplit>): SplitEnumerator<Assignment> {
+    return this.restoreEnumerator(context, { partitionCount: 0, pending: [] });
   }
 
   restoreEnumerator(
     context: EnumeratorContext<PartitionSplit>,
-    pending: PartitionSplit[],
-  ): SplitEnumerator<PartitionSplit[]> {
-    let left = [...pending];
+    { partitionCount, pending }: Assignment,
+  ): SplitEnumerator<Assignment> {
+    const all = this.#partitions.map((_, partition) => ({ splitId: `${partition}`, partition, position: 0 }));
+    let left = [...pending, ...all.slice(partitionCount)];
     return {
       start() {},
       addReader(subtask) {
@@ -116,7 +126,7 @@ export class TestSource<T> implements Source<T, PartitionSplit, PartitionSplit[]
         context.signalNoMoreSplits(subtask);
       },
       handleSplitRequest() {},
-      snapshotState: () => left,
+      snapshotState: () => ({ partitionCount: Math.max(partitionCount, all.length), pending: left }),
       close() {},
     };
   }
@@ -129,8 +139,11 @@ export class TestSource<T> implements Source<T, PartitionSplit, PartitionSplit[]
     return {
       start() {},
       addSplits: (splits) => {
-        positions.push(...splits.map(({ partition, position }) => ({ partition, position })));
-        for (const { partition, position } of splits) this.#read.set(partition, position);
+        for (const { partition, position } of splits) {
+          this.#requireRead(partition, position);
+          positions.push({ partition, position });
+          this.#read.set(partition, position);
+        }
       },
       noMoreSplits() {
         isComplete = true;
@@ -146,6 +159,17 @@ export class TestSource<T> implements Source<T, PartitionSplit, PartitionSplit[]
 
   private wake(): void {
     for (const wake of this.#wakes) wake();
+  }
+
+  /** A snapshot goes on in the middle of a partition: where that has fewer records, some would be skipped in silence. */
+  #requireRead(partition: number, position: number): void {
+    const count = this.#partitions[partition]?.length ?? 0;
+    if (position <= count) return;
+    throw new MillraceError(
+      'INVALID_ARGUMENT',
+      `the snapshot was taken after ${position} records of partition ${partition}, but this TestSource has ${count} there. ` +
+        'Give the job the same TestSource object again, or emit those records to the new one first.',
+    );
   }
 
   #poll(

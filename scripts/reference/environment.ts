@@ -1,0 +1,42 @@
+/**
+ * Where a job is written, configured, started, watched and stopped.
+ *
+ * @packageDocumentation
+ */
+export {
+  CheckpointConfig,
+  CheckpointingMode,
+  type CheckpointingOptions,
+  type CheckpointStorageChoice,
+  type CheckpointSummary,
+  Configuration,
+  Duration,
+  type ErrorCode,
+  ExecutionConfig,
+  type ExecutionOptions,
+  ExternalizedCheckpointCleanup,
+  ExternalizedCheckpointRetention,
+  FileSystemCheckpointStorage,
+  FsStateBackend,
+  HashMapStateBackend,
+  hasCode,
+  type JobClient,
+  type JobExecutionResult,
+  JobManagerCheckpointStorage,
+  type JobMetrics,
+  type JobStatus,
+  MemoryStateBackend,
+  MillraceError,
+  RestartStrategies,
+  type RestartStrategyConfiguration,
+  type RestoreOptions,
+  RocksDBStateBackend,
+  type RunOptions,
+  type SourceProgress,
+  type StateBackend,
+  type StopResult,
+  StreamExecutionEnvironment,
+  type TaskMetricValues,
+  Time,
+  TimeUnit,
+} from 'millrace';

@@ -1,0 +1,40 @@
+/**
+ * Harnesses for the tests of jobs and operators, and contract suites for those of sources and sinks.
+ *
+ * @packageDocumentation
+ */
+export {
+  type BuildJob,
+  type BuildOperator,
+  type BuildTwoInputOperator,
+  deepFreeze,
+  type HarnessEvent,
+  type HarnessOptions,
+  type HarnessSnapshot,
+  type HarnessStep,
+  JobTestHarness,
+  type JobTestOptions,
+  type JobTestSnapshot,
+  type ModesOptions,
+  OperatorHarness,
+  OperatorTestHarness,
+  type OperatorTestOptions,
+  type OperatorTestSnapshot,
+  runOperatorThroughAllModes,
+  type SeededRandom,
+  SimulatedSinkHost,
+  type SimulatedSinkSettings,
+  SimulatedSourceHost,
+  type SinkCheckpoint,
+  type SinkContractOptions,
+  type SinkTarget,
+  type SourceCheckpoint,
+  type SourceContractOptions,
+  seededRandom,
+  sinkContract,
+  sourceContract,
+  TestSink,
+  TestSource,
+  type TestSourceOptions,
+  type TimestampedRecord,
+} from 'millrace/testing';
