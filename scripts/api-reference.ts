@@ -11,8 +11,15 @@ import { CompactTheme, titleOf } from './compact-theme.ts';
 const ROOT = join(import.meta.dirname, '..');
 export const API_FOLDER = 'docs/reference/api';
 
-/** The pages by their path from the root. Rejects if TypeDoc finds anything to complain of. */
-export async function apiPages(): Promise<Map<string, string>> {
+export interface ApiReference {
+  /** By their path from the root. */
+  readonly pages: ReadonlyMap<string, string>;
+  /** What they are made from: a module a page. */
+  readonly project: ProjectReflection;
+}
+
+/** Rejects if TypeDoc finds anything to complain of. */
+export async function apiReference(): Promise<ApiReference> {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-reference-'));
   try {
     const application = await Application.bootstrapWithPlugins(optionsFor(folder));
@@ -28,7 +35,7 @@ export async function apiPages(): Promise<Map<string, string>> {
       const text = readFileSync(join(folder, pageOf(file)), 'utf8');
       return [`${API_FOLDER}/${pageOf(file)}`, finished(text)] as const;
     });
-    return new Map([[`${API_FOLDER}/README.md`, finished(indexPage())], ...pages]);
+    return { pages: new Map([[`${API_FOLDER}/README.md`, finished(indexPage())], ...pages]), project };
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -124,7 +131,7 @@ export function pageOf(groupFile: string): string {
 }
 
 if (import.meta.main) {
-  const pages = await apiPages();
+  const { pages } = await apiReference();
   rmSync(join(ROOT, API_FOLDER), { recursive: true, force: true });
   mkdirSync(join(ROOT, API_FOLDER), { recursive: true });
   for (const [path, text] of pages) writeFileSync(join(ROOT, path), text);

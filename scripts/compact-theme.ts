@@ -91,24 +91,26 @@ function typeText(context: MarkdownThemeContext, model: DeclarationReflection, h
 }
 
 /**
- * Left out: what a documented class or interface above already says, or one that other classes of the page implement;
- * members of a class without a docstring, which are for the engine.
+ * Left out: what is inherited from a documented class or interface; members of a class without a docstring, which are for
+ * the engine. An abstract class shows all the rest, for those who extend it. Any other leaves out what is said above it.
  */
 function isShown(parent: DeclarationReflection, child: DeclarationReflection): boolean {
   if (child.inheritedFrom?.reflection !== undefined) return false;
   if (!parent.kindOf(ReflectionKind.Class)) return true;
   const text = textOf(child);
+  if (text === '' || child.name === 'toString') return false;
+  if (parent.flags.isAbstract) return true;
   const above = [(child.overwrites ?? child.implementationOf)?.reflection, ...namesakesOf(parent, child)];
-  return text !== '' && child.name !== 'toString' && !above.some((each) => each && textOf(each) === text);
+  return !above.some((each) => each && textOf(each) === text);
 }
 
-/** Members of the same name in the abstract classes of the page. */
+/** Members of the same name in the abstract classes of the page: TypeDoc does not see those above a class that is hidden. */
 function namesakesOf(
   parent: DeclarationReflection,
   { name }: DeclarationReflection,
 ): DeclarationReflection[] {
   const classes = (parent.parent as DeclarationReflection).children ?? [];
-  const abstract = classes.filter((each) => each.flags.isAbstract && each !== parent);
+  const abstract = classes.filter((each) => each.flags.isAbstract);
   return abstract.flatMap(({ children }) => children?.filter((child) => child.name === name) ?? []);
 }
 

@@ -181,7 +181,7 @@ export class CheckpointConfig {
     setChecked(this.#configuration, CHECKPOINTING_RETENTION, retention, 'setExternalizedCheckpointRetention');
   }
 
-  /** A directory (URI or absolute path), or a storage object. */
+  /** A directory (URI or path), or a storage object. */
   setCheckpointStorage(storage: string | URL | CheckpointStorageChoice): void {
     if (typeof storage === 'object' && !(storage instanceof URL)) storage.applyTo(this.#configuration);
     else setCheckpointDirectory(this.#configuration, String(storage), 'setCheckpointStorage');

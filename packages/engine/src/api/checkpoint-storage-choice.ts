@@ -42,7 +42,7 @@ export class FileSystemCheckpointStorage implements CheckpointStorageChoice {
   readonly #inlineThresholdBytes: number | undefined;
 
   /**
-   * @param directory URI or absolute path
+   * @param directory URI, or a path, which is taken from the working directory
    * @param inlineThresholdBytes smaller state goes into the manifest; 0 to 1 MiB, -1 or absent: as configured
    */
   constructor(directory: string | URL, inlineThresholdBytes = -1) {

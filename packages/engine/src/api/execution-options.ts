@@ -52,9 +52,9 @@ export interface CheckpointingOptions {
   readonly retention?: ExternalizedCheckpointCleanup;
   readonly numRetained?: number;
   readonly storage?: 'jobmanager' | 'filesystem';
-  /** URI or absolute path. */
+  /** URI, or a path, which is taken from the working directory. */
   readonly dir?: string;
-  /** Where savepoints go that name no directory: URI or absolute path. */
+  /** Where savepoints go that name no directory: URI or path. */
   readonly savepointDir?: string;
 }
 

@@ -1,5 +1,5 @@
 /** What streams know of the environment they belong to, and how they add operators to its graph. */
-import type { Configuration } from '../base/index.ts';
+import { type Configuration, MillraceError } from '../base/index.ts';
 import type { StreamGraph, StreamNode, StreamNodeSpec, StreamOrigin } from '../graph/index.ts';
 import type { Partitioning } from '../runtime/index.ts';
 import type { TypeInformation } from '../types/index.ts';
@@ -26,8 +26,21 @@ export interface JobBuilder {
 
 /** Adds an operator. Its factory is tried once, so that a function of the wrong kind is refused where it is given. */
 export function addOperator(job: JobBuilder, spec: StreamNodeSpec): StreamNode {
+  checkType(spec.outputType, `the records of ${spec.kind} "${spec.name}"`);
+  checkType(spec.keyed?.type, `the key of ${spec.kind} "${spec.name}"`);
   spec.create?.();
   return job.graph.add(spec);
+}
+
+/** An options object in the place of a type would be found when the first record is encoded, or never. */
+function checkType(type: TypeInformation<unknown> | undefined, what: string): void {
+  if (type === undefined || typeof (type as Partial<typeof type> | null)?.description === 'object') return;
+  const found =
+    typeof type === 'object' && type !== null ? `{ ${Object.keys(type).join(', ')} }` : String(type);
+  throw new MillraceError(
+    'INVALID_ARGUMENT',
+    `The type of ${what}: expected a description made by Types, such as Types.STRING; found ${found}.`,
+  );
 }
 
 /** The streams of `node`'s main output. */

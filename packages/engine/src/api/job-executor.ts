@@ -27,10 +27,12 @@ export interface JobClient {
   readonly jobName: string;
   /** What the job does at this moment. */
   getJobStatus(): JobStatus;
-  /** Resolves when the job has finished; rejects with what it failed of, or JOB_CANCELLED. */
+  /** Resolves when the job has finished; rejects with what it failed of, or JOB_CANCELED. */
   getJobExecutionResult(): Promise<JobExecutionResult>;
   /** Resolves when all tasks have ended. What happens to the checkpoints: `setExternalizedCheckpointRetention`. */
   cancel(): Promise<void>;
+  /** Resolves when the job runs. Rejects with JOB_NOT_RUNNING if it ends before that. */
+  untilRunning(): Promise<void>;
   /**
    * Ends the job well: sources read no more, a last checkpoint is taken and committed, the job is FINISHED. The checkpoint
    * is kept, so that the job goes on from it when it is started with `latest`, or with its `path`. With `drain` event time
@@ -92,7 +94,7 @@ export interface JobExecutionResult {
   readonly jobName: string;
   /** Milliseconds from the start to the end. */
   readonly netRuntimeMs: number;
-  /** Records that sources emitted, those of repeated attempts included. */
+  /** Records that sources emitted since the job was started or last restarted. */
   readonly recordsRead: number;
   readonly restarts: number;
   readonly completedCheckpoints: number;

@@ -32,6 +32,7 @@ import {
 } from '../graph/index.ts';
 import type { Platform } from '../platform/index.ts';
 import { type JobGraph, Slot, type ToSlot } from '../runtime/index.ts';
+import { type EarlierJob, EarlierJobRecord, earlierJobClient } from './earlier-jobs.ts';
 import type { ExecutionSettings } from './execution-settings.ts';
 import type { Deliver, JobClient, JobExecutor } from './job-executor.ts';
 import { LocalJobClient } from './local-job-client.ts';
@@ -50,6 +51,8 @@ export class LocalExecutor implements JobExecutor {
   readonly hash: TextHash;
   private readonly platform: Platform;
   private executions = 0;
+  /** By execution: what worker threads of later jobs have to know. */
+  private readonly records: EarlierJobRecord[] = [];
 
   constructor(platform: Platform) {
     this.platform = platform;
@@ -63,8 +66,10 @@ export class LocalExecutor implements JobExecutor {
   execute(graph: JobGraph, settings: ExecutionSettings, deliver: Deliver = () => {}): Promise<JobClient> {
     const executionIndex = this.executions++;
     const task = workerTask(this.platform);
-    if (task !== undefined) return this.runInWorker(graph, task, executionIndex);
-    return this.start(graph, settings, deliver, executionIndex);
+    if (task !== undefined) return this.runInWorker(graph, task, executionIndex, deliver);
+    const record = new EarlierJobRecord();
+    this.records[executionIndex] = record;
+    return record.follow(this.start(graph, settings, record.remembering(deliver), executionIndex));
   }
 
   private async start(
@@ -72,7 +77,7 @@ export class LocalExecutor implements JobExecutor {
     settings: ExecutionSettings,
     deliver: Deliver,
     executionIndex: number,
-  ): Promise<JobClient> {
+  ): Promise<LocalJobClient> {
     const { platform } = this;
     const { logger } = platform;
     for (const warning of settings.warnings) logger.log('warn', warning);
@@ -149,6 +154,7 @@ export class LocalExecutor implements JobExecutor {
       master,
       end: this.runToEnd(master, graph, initial),
       savepointDirectory: settings.savepointDirectory,
+      logger,
     });
   }
 
@@ -214,6 +220,7 @@ export class LocalExecutor implements JobExecutor {
       entryModuleUrl,
       executionIndex,
       settings.slots ?? parallelism,
+      this.records.slice(0, executionIndex).map((record) => record.toData()),
       (workerPlan) => {
         const difference = comparePlans(plan, workerPlan as PlanDescription);
         if (difference !== undefined) return planNotStable(difference, 'a worker thread');
@@ -226,9 +233,15 @@ export class LocalExecutor implements JobExecutor {
   }
 
   /** Runs the slot this thread was started for. Never resolves for that call. */
-  private async runInWorker(graph: JobGraph, task: WorkerTask, executionIndex: number): Promise<JobClient> {
+  private async runInWorker(
+    graph: JobGraph,
+    task: WorkerTask,
+    executionIndex: number,
+    deliver: Deliver,
+  ): Promise<JobClient> {
     const thread = this.platform.threads.current!;
-    if (executionIndex < task.executionIndex) return finishedElsewhere(graph);
+    if (executionIndex < task.executionIndex)
+      return earlierJobClient(graph, task.earlierJobs[executionIndex] as EarlierJob, deliver);
     // Several jobs at a time: the others run in threads of their own.
     if (executionIndex > task.executionIndex) return new Promise(() => {});
     if (graph.planHash !== task.planHash) {
@@ -255,36 +268,4 @@ function undescribedExchanges({ vertices, edges }: JobGraph): string[] {
 function workerTask(platform: Platform): WorkerTask | undefined {
   const data = platform.threads.current?.data as Partial<WorkerTask> | undefined;
   return data?.kind === 'millrace-slot' ? (data as WorkerTask) : undefined;
-}
-
-/** What a worker answers for a job that ran before the one it was started for. */
-function finishedElsewhere(graph: JobGraph): JobClient {
-  const unavailable = (): never => {
-    throw new MillraceError(
-      'INVALID_ARGUMENT',
-      `Job '${graph.jobName}' ran in another thread; its client is there.`,
-    );
-  };
-  return {
-    jobId: '',
-    jobName: graph.jobName,
-    getJobStatus: () => 'FINISHED',
-    getJobExecutionResult: async () => ({
-      jobId: '',
-      jobName: graph.jobName,
-      netRuntimeMs: 0,
-      recordsRead: 0,
-      restarts: 0,
-      completedCheckpoints: 0,
-      failedCheckpoints: 0,
-      lastCheckpoint: undefined,
-    }),
-    cancel: async () => {},
-    stop: async () => unavailable(),
-    stopWithSavepoint: async () => unavailable(),
-    triggerCheckpoint: async () => unavailable(),
-    triggerSavepoint: async () => unavailable(),
-    progress: () => [],
-    metrics: () => ({ job: {}, tasks: [] }),
-  };
 }

@@ -1,5 +1,5 @@
 /** A job of the local executor as its user sees it. */
-import { MillraceError, SAVEPOINT_DIR } from '../base/index.ts';
+import { type Logger, MillraceError, SAVEPOINT_DIR } from '../base/index.ts';
 import type { CheckpointSummary, JobEndReport, JobMaster, JobStatus } from '../coordinator/index.ts';
 import type { JobGraph, TaskMetrics } from '../runtime/index.ts';
 import type {
@@ -18,6 +18,8 @@ export interface LocalJob {
   readonly end: Promise<JobEndReport>;
   /** Of savepoints that name none. */
   readonly savepointDirectory: string | undefined;
+  /** Told of a failure that nobody asked about. */
+  readonly logger: Logger;
 }
 
 export class LocalJobClient implements JobClient {
@@ -27,21 +29,32 @@ export class LocalJobClient implements JobClient {
   private readonly master: JobMaster;
   private readonly end: Promise<JobEndReport>;
   private readonly savepointDirectory: string | undefined;
+  private isResultWanted = false;
 
-  constructor({ jobId, graph, master, end, savepointDirectory }: LocalJob) {
+  constructor({ jobId, graph, master, end, savepointDirectory, logger }: LocalJob) {
     this.jobId = jobId;
     this.jobName = graph.jobName;
     this.graph = graph;
     this.master = master;
     this.end = end;
     this.savepointDirectory = savepointDirectory;
+    void end.then(({ status, error }) => {
+      if (status === 'FAILED' && !this.isResultWanted)
+        logger.log('error', `Job '${graph.jobName}' failed: ${error?.message ?? 'unknown'}`);
+    });
   }
 
   getJobStatus(): JobStatus {
     return this.master.getStatus();
   }
 
-  async getJobExecutionResult(): Promise<JobExecutionResult> {
+  getJobExecutionResult(): Promise<JobExecutionResult> {
+    this.isResultWanted = true;
+    return this.outcome();
+  }
+
+  /** The same, for those who are not the user. */
+  async outcome(): Promise<JobExecutionResult> {
     const { status, error } = await this.end;
     if (status === 'CANCELED')
       throw new MillraceError('JOB_CANCELED', `Job '${this.jobName}' was cancelled.`);
@@ -62,6 +75,10 @@ export class LocalJobClient implements JobClient {
   async cancel(): Promise<void> {
     this.master.cancel();
     await this.end;
+  }
+
+  untilRunning(): Promise<void> {
+    return this.master.untilRunning();
   }
 
   async stop({ drain = false }: { readonly drain?: boolean } = {}): Promise<StopResult> {
@@ -106,6 +123,7 @@ export class LocalJobClient implements JobClient {
     kind: 'checkpoint' | 'savepoint',
     directory: string | undefined,
   ): Promise<CheckpointSummary> {
+    await this.master.untilRunning();
     const answer = await this.master.requestCheckpoint(kind, directory);
     if (answer.type === 'completed') return this.master.statistics.summaryOf(answer.checkpointId)!;
     throw new MillraceError(

@@ -122,7 +122,9 @@ describe('fromReadable', () => {
     });
     await assert.rejects(
       environment().fromReadable(broken).executeAndCollect(),
-      (error: Error) => hasCode(error, 'SOURCE_READ_FAILED') && /connection reset/.test(error.message),
+      (error: Error) =>
+        hasCode(error, 'SOURCE_NOT_REPLAYABLE') &&
+        /failed after record 0: connection reset\. It cannot be read again/.test(error.message),
     );
   });
 });
@@ -149,7 +151,7 @@ it(
     const client = await env.executeAsync();
     const { restarts, recordsRead } = await client.getJobExecutionResult();
     assert.equal(restarts, 1);
-    assert.ok(recordsRead >= 3000);
+    assert.ok(recordsRead >= 1000 && recordsRead <= 3000, `${recordsRead} since the restart`);
     assert.deepEqual(client.progress(), [{ source: 'numbers', done: 3000, total: 3000, unit: 'records' }]);
   },
 );

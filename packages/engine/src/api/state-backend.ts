@@ -59,7 +59,7 @@ export class FsStateBackend implements StateBackend {
   readonly #async: boolean;
 
   /**
-   * @param uri the directory of checkpoints, as `file:///…` or absolute path
+   * @param uri the directory of checkpoints, as `file:///…` or a path, which is taken from the working directory
    * @param asyncOrThreshold false: the operator stops while its snapshot is written; a number: state of fewer bytes goes
    *   into the manifest
    */

@@ -47,6 +47,7 @@ class RecordingExecutor implements JobExecutor {
       jobName,
       getJobStatus: () => 'RUNNING',
       getJobExecutionResult: () => this.end.promise.then(() => result),
+      untilRunning: async () => {},
       stop: async () => ({ path: undefined }),
       stopWithSavepoint: async () => '',
       triggerSavepoint: async () => '',

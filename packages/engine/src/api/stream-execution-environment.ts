@@ -15,6 +15,7 @@ import {
 } from '../base/index.ts';
 import {
   AsyncIterableSource,
+  type AsyncIterableSourceOptions,
   CollectionSource,
   type IterableContext,
   type IterableFactory,
@@ -209,17 +210,19 @@ export class StreamExecutionEnvironment {
   /**
    * What an async iterable gives: an async generator, a ReadableStream, the lines of `readline`. One subtask reads it, in
    * order; the job ends when it ends. Given a function that makes it, each attempt to run the job opens it anew; given the
-   * iterable itself, the job cannot be restarted after a failure in the same process. `type` describes the records.
+   * iterable itself, the job cannot be restarted after a failure in the same process. The second parameter is the type of
+   * the records, or options with it.
    *
    * Guarantee: at-most-once. After a failure the job goes on from its last checkpoint, and what the iterable had given since
    * is lost, unless the function uses `context.position` to begin there. The log says so.
    */
   fromAsyncIterable<T>(
     iterable: AsyncIterable<T> | IterableFactory<T>,
-    type?: TypeInformation<T>,
+    typeOrOptions: TypeInformation<T> | AsyncIterableSourceOptions<T> = {},
   ): SingleOutputStreamOperator<T> {
-    const source = new AsyncIterableSource<T>(iterable, { type });
-    return this.#addSource(source, undefined, 'Iterable Source', type, 1);
+    const options = 'description' in typeOrOptions ? { type: typeOrOptions } : typeOrOptions;
+    const source = new AsyncIterableSource<T>(iterable, options);
+    return this.#addSource(source, undefined, 'Iterable Source', options.type, 1);
   }
 
   /**

@@ -78,8 +78,9 @@ export const CHECKPOINTING_RETENTION = optionWithDefault(
   'NO_EXTERNALIZED_CHECKPOINTS',
   {
     description:
-      'What becomes of the checkpoints of a job that is cancelled. Those of a finished job are deleted, those of a failed ' +
-      'job kept, whatever is set here: NO_EXTERNALIZED_CHECKPOINTS means the same as DELETE_ON_CANCELLATION.',
+      'What becomes of the checkpoints of a job that is cancelled; NO_EXTERNALIZED_CHECKPOINTS means the same as ' +
+      'DELETE_ON_CANCELLATION. Whatever is set here, those of a failed job are kept, and those of a finished job are ' +
+      'deleted, but for the last one if the job starts from `latest` or was stopped in order to go on later.',
   },
 );
 export const CHECKPOINTING_NUM_RETAINED = optionWithDefault(
@@ -102,11 +103,12 @@ export const CHECKPOINT_STORAGE = optionWithoutDefault(
   },
 );
 export const CHECKPOINT_DIR = optionWithoutDefault('execution.checkpointing.dir', locationValue, {
-  description: 'The directory of checkpoints, as URI (`file:///…`) or absolute path.',
+  description:
+    'The directory of checkpoints: a URI (`file:///…`), or a path, which is taken from the working directory.',
   deprecatedKeys: ['state.checkpoints.dir', 'state.backend.fs.checkpointdir'],
 });
 export const SAVEPOINT_DIR = optionWithoutDefault('execution.checkpointing.savepoint-dir', locationValue, {
-  description: 'The directory of savepoints that are given none.',
+  description: 'The directory of savepoints that are given none; as for checkpoints, a URI or a path.',
   deprecatedKeys: ['state.savepoints.dir', 'state.savepoint.dir', 'savepoints.state.backend.fs.dir'],
 });
 export const CHECKPOINT_INLINE_THRESHOLD = optionWithDefault(

@@ -183,12 +183,14 @@ test('a wrong path says what is there instead', async () => {
   const cases: [string, RegExp][] = [
     [
       'file:///nowhere',
-      /Cannot find checkpoint or savepoint file\/directory 'file:\/\/\/nowhere' on file system 'file'\./,
+      /Cannot find checkpoint or savepoint file\/directory 'file:\/\/\/nowhere' on file system 'file' \(looked for \/nowhere\)\./,
     ],
     [
       `${DIRECTORY}/${JOB.jobId}`,
       /Cannot find meta data file '_metadata'.*It holds checkpoints: give one of them, such as .*chk-2/,
     ],
+    ['file:///', /Cannot find meta data file/],
+    ['lastest', /Did you mean 'latest'\?/],
     [chk(2), /This checkpoint was never completed/],
     [`file://${dataFile(platform, 1)}`, /is a file, but no _metadata/],
   ];
@@ -280,6 +282,11 @@ test('the latest is looked for over all executions of the job, and other jobs ar
   assert.match(
     none.explanation.join(),
     /no complete checkpoint was found.*looked for "nobody" in file:\/\/\/cp/,
+  );
+  const warnings = platform.logged.filter(({ level }) => level === 'warn').map(({ message }) => message);
+  assert.match(
+    warnings.at(-1)!,
+    /file:\/\/\/cp has no checkpoint of job "nobody", which begins anew, but of "totals", "other"/,
   );
 });
 

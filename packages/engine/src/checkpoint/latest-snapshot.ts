@@ -18,6 +18,8 @@ import {
 import { checkpointIdOf, joinPath, METADATA_FILE } from './snapshot-path.ts';
 import { damageOf, findDamage, type OpenedSnapshot, readSnapshot } from './snapshot-reader.ts';
 
+const JOBS_SHOWN_MAX = 5;
+
 /** `snapshot` is undefined if there is none: the job starts anew. */
 export interface LatestSnapshot {
   readonly snapshot: OpenedSnapshot | undefined;
@@ -46,6 +48,11 @@ export async function findLatestSnapshot(
     const choice = chooseSnapshot(candidates, policy);
     switch (choice.type) {
       case 'none':
+        if (found.otherJobs.size > 0) {
+          const names = [...found.otherJobs].slice(0, JOBS_SHOWN_MAX).map((name) => `"${name}"`);
+          const message = `${directory} has no checkpoint of job "${jobName}", which begins anew, but of ${names.join(', ')}`;
+          platform.logger.log('warn', message);
+        }
         return {
           snapshot: undefined,
           explanation: [...choice.explanation, `(looked for "${jobName}" in ${directory})`],
@@ -72,19 +79,27 @@ async function check(platform: Platform, directory: string): Promise<SnapshotCon
   return damage === undefined ? { type: 'intact' } : { type: 'damaged', ...damage };
 }
 
-async function findCandidates(
-  platform: Platform,
-  directory: string,
-  jobName: string,
-): Promise<{ readonly candidates: SnapshotCandidate[]; readonly owners: StorageOwner[] }> {
+interface Candidates {
+  readonly candidates: SnapshotCandidate[];
+  /** Executions of the job. */
+  readonly owners: StorageOwner[];
+  /** Names of other jobs that have checkpoints there. */
+  readonly otherJobs: ReadonlySet<string>;
+}
+
+async function findCandidates(platform: Platform, directory: string, jobName: string): Promise<Candidates> {
   const { files, path } = platform.fileSystem(directory);
   const candidates: SnapshotCandidate[] = [];
   const owners: StorageOwner[] = [];
+  const otherJobs = new Set<string>();
   for (const entry of await files.list(path)) {
     if (!entry.isDirectory) continue;
     const jobDirectory = joinPath(directory, entry.name);
     const owner = await readJobFile(platform, jobDirectory);
-    if (owner !== undefined && owner.jobName !== jobName) continue;
+    if (owner !== undefined && owner.jobName !== jobName) {
+      otherJobs.add(owner.jobName);
+      continue;
+    }
     if (owner !== undefined && owner.jobId === entry.name) owners.push(owner);
     if (owner?.stoppedWith !== undefined)
       candidates.push(await stoppedWith(platform, owner.stoppedWith, owner));
@@ -100,7 +115,7 @@ async function findCandidates(
       });
     }
   }
-  return { candidates, owners };
+  return { candidates, owners, otherJobs };
 }
 
 /** A savepoint that is gone is as good as damaged: what is older would show results twice. */

@@ -1,7 +1,7 @@
 /**
  * What a restore does with each saved operator, and the same as text for people: saved operators and those of the job side
- * by side, by name; what was refused and why, what was dropped. One text for a refused restore, for `-n` and for
- * `--drop-state`. restore-check.ts makes the report.
+ * by side, by name; what was refused and why, what was dropped. One text for a refused restore, and for one that may drop
+ * state. restore-check.ts makes the report.
  */
 import type { KeyedStateKind } from '../state/index.ts';
 import { formatType, type TypeDescription } from '../types/index.ts';
@@ -78,7 +78,8 @@ export function restoreReportText(report: RestoreReport, path: string): string {
   if (refused.some(({ target }) => target === undefined)) {
     lines.push(
       '',
-      'To give state up, name its operators (--drop-state <uid>), or drop all that has no home (-n).',
+      'To give state up, name its operators (the option restore.dropState), or drop all that has no home ' +
+        '(restore.allowNonRestoredState).',
     );
   }
   return lines.join('\n');

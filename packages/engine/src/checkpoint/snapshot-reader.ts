@@ -8,7 +8,7 @@
  * I1 Nothing of a snapshot is trusted before its length and hash were compared with the manifest's, and the manifest with
  *    its own.
  */
-import { hasCode, MillraceError } from '../base/index.ts';
+import { hasCode, MillraceError, nearestName } from '../base/index.ts';
 import { errnoOf, type FileSystem, type Platform } from '../platform/index.ts';
 import type { SnapshotInput, StreamHandle } from '../state/index.ts';
 import type { SnapshotFile } from './acknowledgement.ts';
@@ -129,7 +129,9 @@ async function directoryOf(platform: Platform, given: string): Promise<string> {
   const { files, path } = platform.fileSystem(trimmed);
   const stat = await files.stat(path);
   if (stat === undefined) {
-    const text = `Cannot find checkpoint or savepoint file/directory '${given}' on file system '${files.scheme}'.`;
+    const looked = path === given ? '' : ` (looked for ${path})`;
+    const advice = nearestName(given, ['latest']) === undefined ? '' : " Did you mean 'latest'?";
+    const text = `Cannot find checkpoint or savepoint file/directory '${given}' on file system '${files.scheme}'${looked}.${advice}`;
     throw new MillraceError('SNAPSHOT_NOT_FOUND', text, { details: { path: given } });
   }
   if (!stat.isDirectory) {
@@ -142,15 +144,17 @@ async function directoryOf(platform: Platform, given: string): Promise<string> {
     );
   }
   if ((await files.stat(joinPath(path, METADATA_FILE))) !== undefined) return trimmed;
-  const within = (await files.list(path))
-    .map(({ name }) => name)
-    .filter((name) => checkpointIdOf(name) !== undefined);
+  const within = (await files.list(path)).filter(({ isDirectory }) => isDirectory).map(({ name }) => name);
+  const checkpoints = within.filter((name) => checkpointIdOf(name) !== undefined);
+  const savepoints = within.filter((name) => name.startsWith('savepoint-'));
   const hint =
-    within.length > 0
-      ? `It holds checkpoints: give one of them, such as ${joinPath(trimmed, newestName(within))}.`
-      : checkpointIdOf(lastName(trimmed)) === undefined
-        ? 'Please try to load the checkpoint/savepoint directly from the metadata file instead of the directory.'
-        : 'This checkpoint was never completed.';
+    checkpoints.length > 0
+      ? `It holds checkpoints: give one of them, such as ${joinPath(trimmed, newestName(checkpoints))}.`
+      : savepoints.length > 0
+        ? `It holds savepoints: give one of them, such as ${joinPath(trimmed, savepoints.sort()[0]!)}.`
+        : checkpointIdOf(lastName(trimmed)) === undefined
+          ? 'Please try to load the checkpoint/savepoint directly from the metadata file instead of the directory.'
+          : 'This checkpoint was never completed.';
   throw new MillraceError(
     'SNAPSHOT_NOT_FOUND',
     `Cannot find meta data file '${METADATA_FILE}' in directory '${given}'. ${hint}`,

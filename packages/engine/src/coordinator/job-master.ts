@@ -34,7 +34,7 @@ import type { JobGraph, TaskMetrics } from '../runtime/index.ts';
 import { CheckpointDriver, type CheckpointDriverOptions, type JobIdentity } from './checkpoint-driver.ts';
 import { ExecutionAttempt, type RestoredExecution } from './execution-attempt.ts';
 import { JobStatistics } from './job-statistics.ts';
-import { type JobStatus, JobStatusCell } from './job-status.ts';
+import { isTerminal, type JobStatus, JobStatusCell } from './job-status.ts';
 import {
   createRestartStrategy,
   type RestartStrategy,
@@ -111,6 +111,8 @@ export class JobMaster {
   private finalCheckpointId: number | undefined;
   private lastCommitted = -1;
   private stopRequest: StopRequest | undefined;
+  private endReason: string | undefined;
+  private awaitsRunning: { resolve(): void; reject(error: Error): void }[] = [];
   private durationTimer: TimerHandle | undefined;
   private wakeDelay: (() => void) | undefined;
   private lastMetrics: readonly TaskMetrics[] = [];
@@ -144,24 +146,37 @@ export class JobMaster {
 
   /**
    * Stops the job: no more records are read, a last checkpoint or savepoint is taken and committed, and the job ends as
-   * FINISHED. Resolves after the end, to the snapshot from which the job could go on, if one is kept. Rejects with
-   * JOB_NOT_RUNNING, or with STOP_FAILED if the job goes on.
+   * FINISHED. A job that starts, or starts again, is stopped when it runs. Resolves after the end, to the snapshot from which
+   * the job could go on, if one is kept. Rejects with JOB_NOT_RUNNING, or with STOP_FAILED if the job goes on.
    */
   async stop(options: StopOptions): Promise<CompletedSnapshot | undefined> {
+    await this.untilRunning();
     const { attempt } = this;
     const status = this.status.get();
     if (attempt === undefined || status !== 'RUNNING' || this.stopRequest !== undefined || this.endsAnyway) {
-      const why = status === 'RUNNING' ? 'is ending already' : `is ${status}`;
-      throw new MillraceError(
-        'JOB_NOT_RUNNING',
-        `Job '${this.options.graph.jobName}' cannot be stopped: it ${why}.`,
-      );
+      throw this.notRunning(status === 'RUNNING' ? 'it is ending already' : `it is ${status}`);
     }
     const request: StopRequest = { ...options, snapshot: undefined, answer: Promise.withResolvers() };
     this.stopRequest = request;
     if (options.drain) attempt.drain();
     else void this.takeLast('savepoint-suspend', request);
     return request.answer.promise;
+  }
+
+  /** Resolves when the job runs, at once if it does; rejects with JOB_NOT_RUNNING if it ends before. */
+  untilRunning(): Promise<void> {
+    const status = this.status.get();
+    if (status === 'RUNNING') return Promise.resolve();
+    if (!isTerminal(status) && status !== 'CANCELLING')
+      return new Promise((resolve, reject) => this.awaitsRunning.push({ resolve, reject }));
+    return Promise.reject(this.notRunning(this.endReason ?? `it is ${status}`));
+  }
+
+  private notRunning(why: string): MillraceError {
+    return new MillraceError(
+      'JOB_NOT_RUNNING',
+      `Job '${this.options.graph.jobName}' does not run: ${why.replace(/\.$/, '')}.`,
+    );
   }
 
   /** Asks the job to end as CANCELED. */
@@ -185,6 +200,9 @@ export class JobMaster {
     await this.cleanUp(report);
     this.status.set(report.status);
     this.answerStop(report);
+    if (report.error !== undefined) this.endReason = `it is ${report.status}: ${report.error.message}`;
+    for (const { reject } of this.awaitsRunning.splice(0))
+      reject(this.notRunning(this.endReason ?? `it is ${report.status}`));
     return report;
   }
 
@@ -288,6 +306,7 @@ export class JobMaster {
     this.statistics.running();
     attempt.start();
     this.limitDuration(attempt);
+    for (const { resolve } of this.awaitsRunning.splice(0)) resolve();
   }
 
   /** What is left of the job's time, after a restart too; then the sources end where they are. */
@@ -425,7 +444,7 @@ export class JobMaster {
     const where = from === undefined ? 'from the beginning' : `from checkpoint ${from.checkpointId}`;
     this.options.platform.logger.log(
       'warn',
-      `Job '${this.options.graph.jobName}' failed and starts again ${where} in ${decision.delayMs} ms (${decision.reason}): ${error.message}`,
+      `Job '${this.options.graph.jobName}' failed and starts again ${where} in ${decision.delayMs} ms (${decision.reason}): ${error.message}${placeOf(error)}`,
     );
   }
 
@@ -456,4 +475,13 @@ export class JobMaster {
 
 function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
+}
+
+/** Where in the user's program it happened: the innermost call that is neither Node's nor the engine's. */
+function placeOf(error: Error): string {
+  let innermost = error;
+  while (innermost.cause instanceof Error) innermost = innermost.cause;
+  const frames = innermost.stack?.match(/(?:file:\/\/)?[^\s()]+:\d+:\d+/g) ?? [];
+  const place = frames.find((frame) => !/node:|@millrace\/engine|packages\/engine\/(?:src|dist)/.test(frame));
+  return place === undefined ? '' : ` (at ${place})`;
 }

@@ -269,13 +269,9 @@ describe('a job that is stopped', () => {
     assert.deepEqual(results.sort(), ALL);
   });
 
-  it('answers a second stop, a cancellation meanwhile, and a stop before it runs', async () => {
+  it('answers a second stop, a cancellation meanwhile, and a stop after the end', async () => {
     const setup = setUp();
     const job = await start(setup);
-    await assert.rejects(
-      job.master.stop({ drain: false, savepointDirectory: undefined }),
-      (error) => hasCode(error, 'JOB_NOT_RUNNING') && /it is CREATED/.test(String(error)),
-    );
     await runHalf(setup);
     const first = job.master.stop({ drain: false, savepointDirectory: undefined });
     await assert.rejects(
@@ -285,6 +281,24 @@ describe('a job that is stopped', () => {
     job.master.cancel();
     await assert.rejects(settle(setup.platform, first), (error) => hasCode(error, 'STOP_FAILED'));
     assert.equal(job.report()?.status, 'CANCELED');
+    await assert.rejects(
+      job.master.stop({ drain: false, savepointDirectory: undefined }),
+      (error) => hasCode(error, 'JOB_NOT_RUNNING') && /it is CANCELED/.test(String(error)),
+    );
+  });
+
+  it('waits until it runs, and says why if it never does', async () => {
+    const setup = setUp();
+    const job = await start(setup);
+    assert.equal(job.master.getStatus(), 'CREATED');
+    await settle(setup.platform, job.master.stop({ drain: false, savepointDirectory: undefined }));
+    assert.equal(job.report()?.status, 'FINISHED');
+
+    const failing = setUp({ failAt: 0 });
+    const other = await start(failing, { restart: { kind: 'none' } });
+    await settle(failing.platform, other.master.untilRunning());
+    await runToEnd(failing.platform, other);
+    await assert.rejects(other.master.untilRunning(), (error) => hasCode(error, 'JOB_NOT_RUNNING'));
   });
 
   it('survives a kill right after: a stop that was answered is committed', async () => {

@@ -54,6 +54,8 @@ export interface WorkerTask {
   /** Which call of execute() in the module this is about, counted from 0. */
   readonly executionIndex: number;
   readonly planHash: string;
+  /** What the calls before it answered: plain data, for whoever answers them again. */
+  readonly earlierJobs: readonly unknown[];
   readonly deployment: SlotDeployment;
 }
 
@@ -69,6 +71,7 @@ export function workerSlotHost(
   moduleUrl: string,
   executionIndex: number,
   slotCount: number,
+  earlierJobs: readonly unknown[],
   explainPlan: (workerPlan: unknown) => Error,
 ): SlotHost {
   return {
@@ -78,6 +81,7 @@ export function workerSlotHost(
         kind: 'millrace-slot',
         executionIndex,
         planHash: graph.planHash,
+        earlierJobs,
         deployment,
       };
       let ended = false;

@@ -49,8 +49,17 @@ function checkEnds({ nodes }: StreamGraph): void {
         '(fromSource, fromCollection, fromSequence, …)',
     );
   }
-  if (nodes.some((node) => node.spec.isSink === true)) return;
   const read = new Set(nodes.flatMap((node) => node.spec.inputs.flat().map((origin) => origin.node)));
+  const unread = nodes.find((node) => node.spec.source !== undefined && !read.has(node));
+  const hasSink = nodes.some((node) => node.spec.isSink === true);
+  if (hasSink && unread !== undefined) {
+    throw new MillraceError(
+      'JOB_HAS_NO_SINK',
+      `nothing reads ${described(unread)}: leave it out, or call an operator or a sink on its stream`,
+      { details: { operators: [unread.name] } },
+    );
+  }
+  if (hasSink) return;
   const ends = nodes.filter((node) => !read.has(node));
   throw new MillraceError(
     'JOB_HAS_NO_SINK',

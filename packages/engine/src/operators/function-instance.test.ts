@@ -99,10 +99,23 @@ describe('the function object of a subtask', () => {
       processElement(): void {}
       async onTimer(): Promise<void> {}
     };
-    for (const given of [asyncMethod, asyncTimer]) {
+    class Named {
+      async processElement(): Promise<void> {}
+    }
+    const anonymous = new (class {
+      async processElement(): Promise<void> {}
+    })();
+    for (const [given, name] of [
+      [asyncMethod, 'processElement of the function object'],
+      [asyncTimer, 'onTimer of asyncTimer'],
+      [anonymous, 'processElement of the anonymous class'],
+      [Named, 'processElement of Named'],
+    ] as const) {
       throws(
         () => checkFunctionObject(given, METHODS),
-        (error: Error) => hasCode(error, 'PROMISE_NOT_EXPECTED') && /declared async/.test(error.message),
+        (error: Error) =>
+          hasCode(error, 'PROMISE_NOT_EXPECTED') &&
+          error.message.startsWith(`The method ${name} is declared async. `),
       );
     }
   });

@@ -18,7 +18,7 @@
  */
 import { MillraceError } from '../base/index.ts';
 import type { FunctionOrFactory, RichFunction } from './functions.ts';
-import { assertFunction, assertSynchronous, describe } from './user-result.ts';
+import { assertFunction, assertMethod, assertSynchronous, describe } from './user-result.ts';
 
 export interface TakenFunction<F> {
   /** What the operator calls. */
@@ -68,7 +68,7 @@ const inUse = new WeakSet<object>();
 export function checkFunctionObject(given: FunctionOrFactory<object>, methods: readonly string[]): void {
   if (given instanceof AdaptedFunction) return;
   if (typeof given === 'function') {
-    if (isClass(given)) checkMethods(given.prototype as object, methods, given.name);
+    if (isClass(given)) checkMethods(given.prototype as object, methods);
     else {
       assertSynchronous(given, 'function that makes the function object');
       if (given.length > 0) throw notAFactory(given, methods);
@@ -79,7 +79,7 @@ export function checkFunctionObject(given: FunctionOrFactory<object>, methods: r
     const expected = `an object with a method ${methods[0]}, a class, or a function that makes one`;
     throw new MillraceError('INVALID_ARGUMENT', `Expected ${expected}, found ${describe(given)}.`);
   }
-  checkMethods(given, methods, given.constructor?.name ?? 'object');
+  checkMethods(given, methods);
 }
 
 /** The object for one subtask and attempt. Throws INVALID_ARGUMENT, PROMISE_NOT_EXPECTED, FUNCTION_SHARED. */
@@ -94,7 +94,7 @@ export function takeFunction<F extends object>(
   }
   if (typeof given === 'function') {
     const made = isClass(given) ? new (given as new () => F)() : (given as () => F)();
-    checkMethods(made, methods, made?.constructor?.name ?? 'object');
+    checkMethods(made, methods);
     return { fn: made as F, user: made, release: () => {} };
   }
   const fn = given as F;
@@ -118,7 +118,7 @@ function notAFactory(given: { readonly length: number }, methods: readonly strin
 }
 
 /** The first method is required; the others may be missing. */
-function checkMethods(object: object, methods: readonly string[], className: string): void {
+function checkMethods(object: object, methods: readonly string[]): void {
   if (typeof object !== 'object' || object === null) {
     throw new MillraceError(
       'INVALID_ARGUMENT',
@@ -128,10 +128,16 @@ function checkMethods(object: object, methods: readonly string[], className: str
   for (const [index, method] of methods.entries()) {
     const found = (object as Record<string, unknown>)[method];
     if (found === undefined && (index > 0 || isBare(object))) continue;
-    const what = `method ${method} of ${className}`;
+    const what = `method ${method} of ${classNameOf(object)}`;
     if (ASYNCHRONOUS_METHODS.has(method)) assertFunction(found, what);
-    else assertSynchronous(found, what);
+    else assertMethod(found, what);
   }
+}
+
+function classNameOf(object: object): string {
+  const name = object.constructor?.name;
+  if (name === '') return 'the anonymous class';
+  return name === undefined || name === 'Object' ? 'the function object' : name;
 }
 
 /** The prototype of a class whose methods may be fields. */

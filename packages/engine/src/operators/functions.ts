@@ -33,7 +33,10 @@ export type MapFunction<In, Out> = (value: In) => Out;
 /** Keeps the value if it answers true. Any other answer than true or false is an error (RESULT_NOT_ALLOWED). */
 export type FilterFunction<T> = (value: T) => boolean;
 
-/** Any number of results: collected, or returned as an iterable (an array, a generator), not both. */
+/**
+ * Any number of results: collected, or returned as an iterable (an array, a generator). If a function does both, both are
+ * emitted: first what it collected, then what it returned.
+ */
 export type FlatMapFunction<In, Out> = (value: In, out: Collector<Out>) => Iterable<Out> | void;
 
 /** The key of a value. Must be a pure function of it: the same value, the same key, in every thread. */

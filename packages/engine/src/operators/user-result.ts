@@ -16,19 +16,29 @@ export function assertMethods(object: unknown, what: string, methods: readonly s
     );
   }
   for (const method of methods) {
-    assertSynchronous(
-      (object as Readonly<Record<string, unknown>>)[method],
-      `method ${method} of the ${what}`,
-    );
+    assertMethod((object as Readonly<Record<string, unknown>>)[method], `method ${method} of the ${what}`);
   }
+}
+
+/** Refuses what is no method, or an async one. `what` names method and object. */
+export function assertMethod(method: unknown, what: string): void {
+  assertFunction(method, what);
+  if (isDeclaredAsync(method)) throw declaredAsync(what);
 }
 
 /** Refuses a function that is declared `async`, too, before any record comes. */
 export function assertSynchronous(fn: unknown, what: string): void {
   assertFunction(fn, what);
+  if (isDeclaredAsync(fn)) throw declaredAsync(what + nameOf(fn));
+}
+
+function isDeclaredAsync(fn: unknown): boolean {
   const tag = Object.prototype.toString.call(fn);
-  if (tag !== '[object AsyncFunction]' && tag !== '[object AsyncGeneratorFunction]') return;
-  throw new MillraceError('PROMISE_NOT_EXPECTED', `The ${what}${nameOf(fn)} is declared async. ${ADVICE}`);
+  return tag === '[object AsyncFunction]' || tag === '[object AsyncGeneratorFunction]';
+}
+
+function declaredAsync(what: string): MillraceError {
+  return new MillraceError('PROMISE_NOT_EXPECTED', `The ${what} is declared async. ${ADVICE}`);
 }
 
 /** Throws PROMISE_NOT_EXPECTED if `result` is a promise; anything else is ignored. */

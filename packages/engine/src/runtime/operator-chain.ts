@@ -36,6 +36,8 @@ import type {
 } from './operator.ts';
 import type { Output } from './output.ts';
 import { InternalTimerService } from './timer-service.ts';
+import { warnOfUnclaimedState } from './unclaimed-state.ts';
+import { wrapUserError } from './user-error.ts';
 
 /** Timers that fire in one turn of a task, so that what they emit finds room. */
 const TIMERS_PER_SLICE = 1000;
@@ -121,6 +123,7 @@ export class OperatorChain {
         throw node.context.wrapUserError(error, 'start');
       }
     }
+    this.warnOfUnclaimedState();
     for (let input = 0; input < this.vertex.inputCount; input++)
       this.batches.push(this.code.batchLoop(input as 0 | 1));
   }
@@ -348,6 +351,16 @@ export class OperatorChain {
     });
   }
 
+  /** Once for all subtasks. Sources are left out: their heads ask for state later, and it is none of the user's. */
+  private warnOfUnclaimedState(): void {
+    if (this.host.subtaskIndex !== 0) return;
+    for (const { index, operator, backend, context } of this.nodes) {
+      if (operator === undefined || !context.isRestored) continue;
+      if (backend !== undefined) warnOfUnclaimedState(context, backend.restoredNames());
+      warnOfUnclaimedState(context, this.operatorStates[index]!.restoredNames());
+    }
+  }
+
   private createOperator(spec: OperatorSpec): OneInputOperator | TwoInputOperator | undefined {
     try {
       return spec.create?.() as OneInputOperator | TwoInputOperator | undefined;
@@ -451,24 +464,4 @@ function encode(
   parts: readonly OperatorStateContribution[] | undefined,
 ): readonly OperatorStateSnapshot[] {
   return (parts ?? []).map((part) => state.encodeContribution(part));
-}
-
-/** Names the operator in what user code threw. An error that names one already is returned as it is. */
-export function wrapUserError(
-  error: unknown,
-  what: string,
-  name: string,
-  uid: string,
-  subtask: number,
-): Error {
-  if (error instanceof MillraceError) return error;
-  const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  return new MillraceError(
-    'USER_FUNCTION_FAILED',
-    `The ${what} of operator '${name}' (subtask ${subtask}) threw ${reason}`,
-    {
-      cause: error,
-      details: { operator: name, uid, subtask },
-    },
-  );
 }

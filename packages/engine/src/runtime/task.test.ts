@@ -7,7 +7,13 @@ import { Task, type TaskParts } from './task.ts';
 /** A source task with one output that has room when the test says so. */
 async function sourceTask() {
   const calls: string[] = [];
-  const output = { hasRoom: true, busy: undefined as Promise<void> | undefined };
+  const output = {
+    hasRoom: true,
+    busy: undefined as Promise<void> | undefined,
+    hasRecords: false,
+    records: 0,
+    asked: 0,
+  };
   const parts = {
     key: { vertex: 0, subtask: 0 },
     vertex: { name: 'source' },
@@ -26,9 +32,18 @@ async function sourceTask() {
       open: async () => {},
       addSplits: (splits: readonly { splitId: string }[]) =>
         calls.push(`splits ${splits.map((split) => split.splitId)}`),
+      get recordsIn() {
+        return output.records;
+      },
       noMoreSplits: () => calls.push('no more splits'),
       end() {},
-      poll: () => (output.busy === undefined ? 'nothing' : calls.push('poll')),
+      emitWatermark() {},
+      poll: (maxRecords: number) => {
+        if (output.busy !== undefined) return calls.push('poll');
+        output.asked = maxRecords;
+        output.records += output.hasRecords ? maxRecords : 0;
+        return output.hasRecords ? 'more' : 'nothing';
+      },
     },
     gate: undefined,
     channelInputs: [],
@@ -53,6 +68,29 @@ async function sourceTask() {
 const barrier = (checkpointId: number) => ({ checkpointId, timestampMs: 0, kind: 'checkpoint' }) as const;
 
 describe('a source task', () => {
+  it('asks for fewer records while its functions are slow, so that barriers need not wait for them', async () => {
+    const { task, output } = await sourceTask();
+    task.start();
+    for (let turn = 0; turn < 10; turn++) task.addTime(0.1, 0);
+    output.hasRecords = true;
+    task.turn(0, 0);
+    assert.ok(output.asked < 100, 'nobody knows yet how fast they are');
+    const askedAfter = (busyMs: number, turns: number): number => {
+      for (let turn = 0; turn < turns; turn++) {
+        task.turn(0, 0);
+        task.addTime(busyMs, 0);
+      }
+      task.turn(0, 0);
+      return output.asked;
+    };
+    assert.equal(askedAfter(0.1, 10), 1000);
+    // A millisecond a record: about five of them.
+    assert.equal(askedAfter(1000, 1), 5);
+    assert.equal(askedAfter(5, 10), 5);
+    assert.equal(askedAfter(50, 3), 1);
+    assert.equal(askedAfter(0.1, 10), 1000);
+  });
+
   it('keeps splits out of the snapshot whose trigger came before them, however long its output is full', async () => {
     const { task, calls, output } = await sourceTask();
     output.hasRoom = false;

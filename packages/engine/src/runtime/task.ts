@@ -33,10 +33,16 @@ import type { SourceHead } from './source-head.ts';
 import type { TaskCheckpoint } from './task-checkpoint.ts';
 import { type ValveChange, WatermarkValve } from './watermark-valve.ts';
 
-/** Records that a source emits in one turn. */
+/** Records that a source emits in one turn, at most. */
 const SOURCE_TURN_RECORDS = 1000;
-/** Batches that are processed in one turn before others get theirs. */
+/** Batches that are processed in one turn before others get theirs, at most. */
 const BATCHES_PER_TURN = 8;
+/**
+ * A turn that took longer makes those after it shorter: barriers, watermarks, timers and other tasks wait for its end, and
+ * a user's function may take a millisecond for each record.
+ */
+const LONG_TURN_MS = 10;
+const TURN_GOAL_MS = 5;
 
 /** What comes from the coordinator for a source, in order. */
 type SourceMessage =
@@ -101,6 +107,9 @@ export class Task {
   private lastWatermarkCheckMs = Number.NEGATIVE_INFINITY;
   private recordsIn = 0;
   private busyMs = 0;
+  /** Of the greatest turn, what the next may do. Begins small: nobody knows yet how fast the functions are. */
+  private turnShare = 1 / 16;
+  private recordsAtLastTurn = 0;
   private backPressuredMs = 0;
 
   constructor(parts: TaskParts) {
@@ -287,6 +296,14 @@ export class Task {
   addTime(busyMs: number, backPressuredMs: number): void {
     this.busyMs += busyMs;
     this.backPressuredMs += backPressuredMs;
+    const records = this.source?.recordsIn ?? this.recordsIn;
+    const hasRecords = records !== this.recordsAtLastTurn;
+    this.recordsAtLastTurn = records;
+    // Turns without records, a message of the coordinator for example, say nothing of the functions.
+    if (!hasRecords) return;
+    if (busyMs > LONG_TURN_MS)
+      this.turnShare = Math.max(1 / SOURCE_TURN_RECORDS, (this.turnShare * TURN_GOAL_MS) / busyMs);
+    else if (busyMs < TURN_GOAL_MS) this.turnShare = Math.min(1, this.turnShare * 2);
   }
 
   get isBackPressured(): boolean {
@@ -362,7 +379,7 @@ export class Task {
     const source = this.source!;
     if (this.takeSourceMessage()) return true;
     if (!this.started || !this.isRunning) return false;
-    const status = source.poll(SOURCE_TURN_RECORDS);
+    const status = source.poll(Math.max(1, Math.floor(SOURCE_TURN_RECORDS * this.turnShare)));
     this.chain.flush();
     if (nowMs - this.lastWatermarkCheckMs >= this.parts.autoWatermarkIntervalMs) {
       this.lastWatermarkCheckMs = nowMs;
@@ -375,7 +392,8 @@ export class Task {
   private inputTurn(monotonicMs: number): boolean {
     const gate = this.gate!;
     const batch = this.parts.batch;
-    for (let i = 0; i < BATCHES_PER_TURN; i++) {
+    const batches = Math.max(1, Math.floor(BATCHES_PER_TURN * this.turnShare));
+    for (let i = 0; i < batches; i++) {
       const channel = gate.next();
       if (channel < 0) {
         if (i === 0) return false;

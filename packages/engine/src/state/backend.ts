@@ -116,7 +116,9 @@ export interface KeyedStateBackend<K = unknown> {
    * Keys of which all has expired are among them until it is removed.
    */
   keys(stateName: string): Iterable<K>;
-  /** Number of (key, namespace[, user key]) entries over all states, and bytes they occupy. */
+  /** Of all states but timers, as of now. */
+  restoredNames(): RestoredNames;
+  /** Number of (key, namespace[, user key]) entries over all states, timers included, and bytes they occupy. */
   statistics(): { readonly entries: number; readonly sizeBytes: number };
 
   /**
@@ -128,6 +130,14 @@ export interface KeyedStateBackend<K = unknown> {
   /** Freezes: the synchronous part. Snapshots may overlap; each is exact. */
   snapshot(): KeyedStateSnapshot;
   dispose(): void;
+}
+
+/** How the states that were asked for meet those that were restored. */
+export interface RestoredNames {
+  /** Asked for, and not among what was restored: they begin empty. */
+  readonly added: readonly string[];
+  /** Restored, and not asked for: they are kept as they are. */
+  readonly unclaimed: readonly string[];
 }
 
 /** What every backend is made with. */

@@ -8,6 +8,7 @@ export type {
   Merging,
   Namespaced,
   OperatorStateBackend,
+  RestoredNames,
   TimerQueue,
 } from './backend.ts';
 export {

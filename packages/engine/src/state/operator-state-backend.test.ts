@@ -136,6 +136,14 @@ test('an empty state stays known', async () => {
   assert.deepEqual(restored.getListState(splits).get(), []);
 });
 
+test('the names of states that were restored and those that begin empty are told', async () => {
+  const backend = await create();
+  for (const name of ['a', 'b']) backend.getListState(new ListStateDescriptor(name, Split));
+  const restored = await create(backend.snapshot().map((each) => toRestore(each)));
+  for (const name of ['b', 'c']) restored.getListState(new ListStateDescriptor(name, Split));
+  assert.deepEqual(restored.restoredNames(), { added: ['c'], unclaimed: ['a'] });
+});
+
 test('a name stands for one state of one mode and type', async () => {
   const backend = await create();
   const list = backend.getListState(splits);

@@ -26,7 +26,7 @@ import {
   type TypeSerializer,
   Types,
 } from '../types/index.ts';
-import type { OperatorStateBackend } from './backend.ts';
+import type { OperatorStateBackend, RestoredNames } from './backend.ts';
 import type {
   BroadcastState,
   ListState,
@@ -68,6 +68,8 @@ export interface RestorableOperatorStateBackend extends OperatorStateBackend {
   snapshot(): OperatorStateSnapshot[];
   /** Encodes elements that come late; they are one more snapshot of their name. Throws TYPE_MISMATCH. */
   encodeContribution(elements: LateElements): OperatorStateSnapshot;
+  /** Of all states as of now. */
+  restoredNames(): RestoredNames;
 }
 
 export interface OperatorStateBackendOptions {
@@ -106,6 +108,7 @@ interface LiveState {
   readonly mode: OperatorStateMode;
   readonly element: TypeDescription;
   readonly state: { encodedElements(): readonly Uint8Array[] };
+  readonly isRestored: boolean;
 }
 
 class HeapOperatorStateBackend implements RestorableOperatorStateBackend {
@@ -160,6 +163,11 @@ class HeapOperatorStateBackend implements RestorableOperatorStateBackend {
     return together(name, mode, serializer.description, elements);
   }
 
+  restoredNames(): RestoredNames {
+    const added = [...this.live].filter(([, { isRestored }]) => !isRestored).map(([name]) => name);
+    return { added, unclaimed: [...this.saved.keys()] };
+  }
+
   private list<T>(descriptor: ListStateDescriptor<T>, mode: 'split' | 'union'): ListState<T> {
     const { name, type } = descriptor;
     this.refuseTtl(descriptor);
@@ -193,7 +201,7 @@ class HeapOperatorStateBackend implements RestorableOperatorStateBackend {
     const elements = (saved?.parts ?? []).flatMap((part) => this.convert(name, part, serializer));
     const state = make(elements, serializer);
     this.saved.delete(name);
-    this.live.set(name, { mode, element: description, state });
+    this.live.set(name, { mode, element: description, state, isRestored: saved !== undefined });
     return state;
   }
 

@@ -82,7 +82,10 @@ test('what is out of its range is refused by name', () => {
     [() => StateTtlConfig.newBuilder(-5).build(), [/negative/]],
     [() => StateTtlConfig.newBuilder(1).cleanupIncrementally(0, true).build(), [/cleanupSize/, /found 0/]],
     [() => StateTtlConfig.newBuilder(1).cleanupInRocksdbCompactFilter(1.5).build(), [/found 1\.5/]],
-    [() => StateTtlConfig.of({ ttl: 1, updateType: 'OnRead' as never }), [/updateType/, /OnReadAndWrite/]],
+    [
+      () => StateTtlConfig.of({ ttl: 1, updateType: 'OnRead' as never }),
+      [/updateType/, /Disabled, OnCreateAndWrite, OnReadAndWrite/],
+    ],
     [() => StateTtlConfig.of({ ttl: 1, visibility: 'toString' as never }), [/visibility/, /toString/]],
     [() => StateTtlConfig.of({ ttl: 1, udpateType: 'Disabled' } as never), [/udpateType/, /'updateType'/]],
     [() => StateTtlConfig.of({ ttl: 1, xyz: 1 } as never), [/xyz/, /cleanupFullSnapshot/]],

@@ -250,7 +250,7 @@ export class StateTtlConfigBuilder {
 
 function checkWord(option: string, value: string | undefined, words: Readonly<Record<string, string>>): void {
   if (value === undefined || Object.hasOwn(words, value)) return;
-  throw invalid(`${option} is one of ${Object.keys(words)}, found '${value}'`);
+  throw invalid(`${option} is one of ${Object.keys(words).join(', ')}, found '${value}'`);
 }
 
 function checkCount(option: string, value: number, max: number): void {

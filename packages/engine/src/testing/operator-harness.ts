@@ -10,7 +10,7 @@
  * last watermark, finish; close in any case.
  */
 import { strict as assert } from 'node:assert';
-import { MAX_WATERMARK, MIN_WATERMARK, MillraceError, NO_TIMESTAMP, silentLogger } from '../base/index.ts';
+import { MAX_WATERMARK, MIN_WATERMARK, NO_TIMESTAMP, silentLogger } from '../base/index.ts';
 import { assignState } from '../checkpoint/index.ts';
 import type { Platform } from '../platform/index.ts';
 import {
@@ -25,6 +25,7 @@ import {
   type OperatorStateContribution,
   type TwoInputOperator,
 } from '../runtime/index.ts';
+import { wrapUserError } from '../runtime/user-error.ts';
 import {
   createHeapKeyedStateBackend,
   createOperatorStateBackend,
@@ -191,7 +192,7 @@ export class OperatorHarness {
     return this.metricValues[name] ?? 0;
   }
 
-  /** Entries of keyed state, timers not counted. */
+  /** Entries of keyed state and timers, of which each counts as one. */
   get stateEntries(): number {
     return this.keyedState?.statistics().entries ?? 0;
   }
@@ -524,13 +525,4 @@ function servicesOf(given: Partial<OperatorServices>): OperatorServices {
     deliver: () => {},
     ...given,
   };
-}
-
-function wrapUserError(error: unknown, what: string, name: string, uid: string, subtask: number): Error {
-  if (error instanceof MillraceError) return error;
-  const message = `The ${what} of operator '${name}' (subtask ${subtask}) threw ${String(error)}`;
-  return new MillraceError('USER_FUNCTION_FAILED', message, {
-    cause: error,
-    details: { operator: name, uid, subtask },
-  });
 }

@@ -54,7 +54,8 @@ export class CollectedList<T> implements ResultReceiver {
   async values(): Promise<T[]> {
     const client = await this.#client!;
     const ended = client.getJobExecutionResult();
-    if ((await Promise.race([ended, this.#reached.promise])) === 'reached') {
+    // In this order: in a worker thread both are settled, and the job was cancelled because the limit was reached.
+    if ((await Promise.race([this.#reached.promise, ended])) === 'reached') {
       ended.catch(() => {});
       await client.cancel();
     }

@@ -52,6 +52,7 @@ export class AsyncIterableSource<T> implements NonReplayableSource<T> {
   readonly guarantee = 'at-most-once';
   readonly outputType: TypeInformation<T> | undefined;
   readonly #open: IterableFactory<T>;
+  readonly #isFactory: boolean;
   readonly #options: AsyncIterableSourceOptions<T>;
 
   /** The job ends when the iterable does. Throws INVALID_ARGUMENT. */
@@ -71,6 +72,7 @@ export class AsyncIterableSource<T> implements NonReplayableSource<T> {
       );
     }
     this.#open = typeof iterable === 'function' ? iterable : onlyOnce(iterable);
+    this.#isFactory = typeof iterable === 'function';
     this.#options = options;
     this.outputType = options.type;
   }
@@ -107,6 +109,6 @@ export class AsyncIterableSource<T> implements NonReplayableSource<T> {
 
   createReader(context: ReaderContext): SourceReader<T, IterableSplit> {
     const { timestampOf, maxBuffered = MAX_BUFFERED } = this.#options;
-    return new IterableReader<T>(context, this.#open, timestampOf, maxBuffered);
+    return new IterableReader<T>(context, this.#open, this.#isFactory, timestampOf, maxBuffered);
   }
 }

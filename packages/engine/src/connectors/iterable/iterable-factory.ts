@@ -20,6 +20,11 @@ export interface ReadableLike extends AsyncIterable<unknown> {
   destroy(error?: Error): unknown;
 }
 
+/** For an iterable that was given as it is. */
+export const ONLY_ONCE_ADVICE =
+  'It cannot be read again. Give a function that makes a new one, or start the program again from its last checkpoint: ' +
+  'what was read since is lost.';
+
 /** The iterable the first time; SOURCE_NOT_REPLAYABLE whenever it is wanted again. */
 export function onlyOnce<T>(iterable: AsyncIterable<T>): IterableFactory<T> {
   let isUsed = false;
@@ -27,8 +32,7 @@ export function onlyOnce<T>(iterable: AsyncIterable<T>): IterableFactory<T> {
     if (isUsed) {
       throw new MillraceError(
         'SOURCE_NOT_REPLAYABLE',
-        'the iterable was used up by the attempt before, and cannot be read again. Give a function that makes a new one, ' +
-          'or start the program again from its last checkpoint: what was read since is lost.',
+        `the iterable was used up by the attempt before. ${ONLY_ONCE_ADVICE}`,
       );
     }
     isUsed = true;

@@ -16,7 +16,12 @@ import type {
   SourceSplit,
 } from '../../runtime/index.ts';
 import { compileEmitOne, type EmitOne, type TimestampOf } from '../generated-loop.ts';
-import { type IterableFactory, isAsyncIterable, type ReadableLike } from './iterable-factory.ts';
+import {
+  type IterableFactory,
+  isAsyncIterable,
+  ONLY_ONCE_ADVICE,
+  type ReadableLike,
+} from './iterable-factory.ts';
 
 /** The one split. */
 export interface IterableSplit extends SourceSplit {
@@ -31,6 +36,7 @@ export interface IterableEnumeratorState {
 export class IterableReader<T> implements SourceReader<T, IterableSplit> {
   readonly #context: ReaderContext;
   readonly #open: IterableFactory<T>;
+  readonly #isReopened: boolean;
   readonly #emitOne: EmitOne<T>;
   readonly #maxBuffered: number;
   readonly #abort = new AbortController();
@@ -44,18 +50,24 @@ export class IterableReader<T> implements SourceReader<T, IterableSplit> {
   #position = 0;
   #emitted = 0;
   #ended = false;
+  /** What the iterable threw; told when all that it had given before is emitted. */
+  #failure: { readonly cause: unknown } | undefined;
+  #isFailureTold = false;
   #requested = false;
   #noMoreSplits = false;
   #closed = false;
 
+  /** `isReopened`: `open` makes a new iterable each time. */
   constructor(
     context: ReaderContext,
     open: IterableFactory<T>,
+    isReopened: boolean,
     timestampOf: TimestampOf<T> | undefined,
     maxBuffered: number,
   ) {
     this.#context = context;
     this.#open = open;
+    this.#isReopened = isReopened;
     this.#emitOne = compileEmitOne<T>('iterable source', timestampOf);
     this.#maxBuffered = maxBuffered;
   }
@@ -89,6 +101,7 @@ export class IterableReader<T> implements SourceReader<T, IterableSplit> {
     this.#emitted += batch.length;
     this.#roomAwaited?.();
     if (this.#buffer.length > 0) return 'more';
+    if (this.#failure !== undefined) return this.#tellFailure(this.#failure.cause);
     if (!this.#ended) return 'nothing';
     this.#split = undefined;
     return this.#withoutSplit();
@@ -132,7 +145,8 @@ export class IterableReader<T> implements SourceReader<T, IterableSplit> {
     this.#begun = true;
     this.#say(this.#split.position);
     this.#pull().catch((error: unknown) => {
-      if (!this.#closed) this.#context.fail(this.#failed(error));
+      this.#failure = { cause: error };
+      this.#context.wake();
     });
   }
 
@@ -183,6 +197,12 @@ export class IterableReader<T> implements SourceReader<T, IterableSplit> {
     );
   }
 
+  #tellFailure(cause: unknown): PollStatus {
+    if (!this.#isFailureTold) this.#context.fail(this.#failed(cause));
+    this.#isFailureTold = true;
+    return 'nothing';
+  }
+
   #failed(cause: unknown): MillraceError {
     const source = this.#context.sourceName;
     const reason = cause instanceof Error ? cause.message : String(cause);
@@ -194,10 +214,8 @@ export class IterableReader<T> implements SourceReader<T, IterableSplit> {
         details,
       });
     }
-    return new MillraceError(
-      'SOURCE_READ_FAILED',
-      `source "${source}": the iterable failed after record ${this.#position + this.#buffer.length}: ${reason}`,
-      { cause, details },
-    );
+    const failed = `source "${source}": the iterable failed after record ${this.#position}: ${reason}`;
+    if (this.#isReopened) return new MillraceError('SOURCE_READ_FAILED', failed, { cause, details });
+    return new MillraceError('SOURCE_NOT_REPLAYABLE', `${failed}. ${ONLY_ONCE_ADVICE}`, { cause, details });
   }
 }

@@ -71,7 +71,6 @@ export interface KeyedBroadcastContext<K> extends BroadcastContext {
    * may read and change that state and collect results. All keys in one go: nothing else happens in the subtask meanwhile.
    */
   applyToKeyedState<T>(descriptor: ValueStateDescriptor<T>, fn: KeyedStateFunction<K, ValueState<T>>): void;
-  /** Calls `fn` for each key that has such a state in this subtask. */
   applyToKeyedState<T>(descriptor: ListStateDescriptor<T>, fn: KeyedStateFunction<K, ListState<T>>): void;
   applyToKeyedState<UK, UV>(
     descriptor: MapStateDescriptor<UK, UV>,

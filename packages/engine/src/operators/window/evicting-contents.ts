@@ -7,13 +7,15 @@
 import { NO_TIMESTAMP } from '../../base/index.ts';
 import { type KeyedStateBackend, ListStateDescriptor } from '../../state/index.ts';
 import { type TypeInformation, Types } from '../../types/index.ts';
-import { refuseResult } from '../user-result.ts';
+import { resultNotAllowed } from '../user-result.ts';
 import type { Evictor, EvictorContext } from './evictor.ts';
 import { TimestampedValue } from './timestamped-value.ts';
 import type { Window } from './window.ts';
 import { CONTENTS, evaluateAtOnce, type WindowContents, type WindowContentsSpec } from './window-contents.ts';
 
 const EVICTOR = 'evictor';
+/** Who filters into a new array and returns it would evict nothing, and not notice. */
+const NOTHING = 'nothing (elements are evicted by `elements.splice`, which changes the array itself)';
 
 export interface EvictingContentsParts<In, Acc, Content, W extends Window> {
   readonly backend: KeyedStateBackend;
@@ -49,7 +51,8 @@ export function createEvictingContents<In, Acc, Content, W extends Window>({
     } catch (error) {
       throw wrap(error, EVICTOR);
     }
-    if (result !== undefined) refuseResult(result, EVICTOR, operatorName);
+    if (result !== undefined)
+      throw resultNotAllowed(result, `method ${method} of ${nameOf(evictor)}`, operatorName, NOTHING);
   };
   const evaluated = (window: W): void => {
     evict('evictAfter', window);
@@ -78,6 +81,11 @@ export function createEvictingContents<In, Acc, Content, W extends Window>({
     evaluated,
     fast: undefined,
   };
+}
+
+function nameOf(evictor: object): string {
+  const name = evictor.constructor?.name;
+  return name === undefined || name === '' || name === 'Object' ? 'the evictor' : `the evictor ${name}`;
 }
 
 function asPair<In>(element: TimestampedValue<In>): [In, number] {

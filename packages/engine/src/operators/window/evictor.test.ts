@@ -175,7 +175,7 @@ describe('an evictor of the user', () => {
       harness.process({ key: 'a', n: 1 }, 1);
       throws(
         () => harness.process({ key: 'a', n: 2 }, 1),
-        (error: Error) => hasCode(error, code) && /evictor of operator 'items'/.test(error.message),
+        (error: Error) => hasCode(error, code) && /evictor.* of operator 'items'/.test(error.message),
       );
     }
     const declared = Object.assign(new OddEvictor(), { evictBefore: async () => {} });
@@ -184,6 +184,22 @@ describe('an evictor of the user', () => {
       (error) => hasCode(error, 'PROMISE_NOT_EXPECTED'),
     );
   });
+});
+
+it('an evictor that returns what is left instead of changing the array is refused by name', async () => {
+  const kept = (elements: TimestampedValue<unknown>[]): unknown => elements.filter((_, i) => i > 0);
+  for (const method of ['evictBefore', 'evictAfter']) {
+    const evictor = Object.assign(new OddEvictor(), { [method]: kept });
+    const harness = await OperatorHarness.open(listing({ ...everySecond, evictor }));
+    harness.process({ key: 'a', n: 1 }, 1);
+    throws(
+      () => harness.process({ key: 'a', n: 2 }, 1),
+      (error: Error) =>
+        hasCode(error, 'RESULT_NOT_ALLOWED') &&
+        error.message.startsWith(`The method ${method} of the evictor OddEvictor of operator 'items'`) &&
+        /must return nothing .*elements\.splice.*found an instance of Array/.test(error.message),
+    );
+  }
 });
 
 describe('windows with an evictor', () => {

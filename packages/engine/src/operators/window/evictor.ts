@@ -31,7 +31,8 @@ export abstract class Evictor<T = unknown, W extends Window = Window> {
 
   /**
    * `elements` are those of the window in the order in which they came; what the method removes from the array (by
-   * `splice`) is gone for good. `size` is their number before.
+   * `splice`) is gone for good. `size` is their number before. It returns nothing: anything else is refused
+   * (RESULT_NOT_ALLOWED).
    */
   abstract evictBefore(
     elements: TimestampedValue<T>[],

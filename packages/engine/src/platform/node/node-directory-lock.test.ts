@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -106,4 +106,24 @@ test('the lock of another machine stays, and the message says how to take it by 
   const holder = { pid: 1, startTime: '1', host: 'other-machine', boot: 'x', released: false };
   writeFileSync(join(directory, '_lock.1'), JSON.stringify(holder));
   await assert.rejects(lockDirectory(directory), /process 1 on other-machine.*delete .*_lock\.1/);
+});
+
+test('a process that is dead and was not taken note of by its parent holds nothing', {
+  skip: process.platform === 'linux' ? false : 'needs /proc',
+}, async () => {
+  const directory = fresh('zombie');
+  const module = new URL('./node-directory-lock.ts', import.meta.url).href;
+  const code = `
+      const { lockDirectory } = await import(${JSON.stringify(module)});
+      await lockDirectory(${JSON.stringify(directory)});
+      console.log(process.pid);
+      process.kill(process.pid, 'SIGKILL');`;
+  // The shell becomes a program that never asks after its children.
+  const command = '"$@" & exec sleep 60';
+  const node = [process.execPath, '--input-type=module', '--conditions=millrace-source', '-e', code];
+  const parent = spawn('sh', ['-c', command, 'sh', ...node], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const pid = await firstLine(parent);
+  while (!/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))) await new Promise(setImmediate);
+  await (await lockDirectory(directory)).release();
+  await kill(parent);
 });

@@ -144,8 +144,14 @@ function isAlive(holder: Holder): boolean {
     // EPERM: it lives and belongs to somebody else.
     if (errnoOf(error) === 'ESRCH') return false;
   }
+  if (isZombie(holder.pid)) return false;
   const startTime = startTimeOf(holder.pid);
   return startTime === undefined || startTime === holder.startTime;
+}
+
+/** Dead, though its parent has not taken note of it: what runs as process 1 of a container often never does. */
+function isZombie(pid: number): boolean {
+  return process.platform === 'linux' && statOf(pid)?.startsWith('Z') === true;
 }
 
 let identity: Holder | undefined;
@@ -164,9 +170,7 @@ function self(): Holder {
 /** undefined if the system does not say; a dead process has none either, but was looked for before. */
 function startTimeOf(pid: number): string | undefined {
   if (process.platform === 'linux') {
-    // The 22nd field; the second, the command in parentheses, may hold anything.
-    const text = readText(`/proc/${pid}/stat`);
-    return text?.slice(text.lastIndexOf(')') + 2).split(' ')[19];
+    return statOf(pid)?.split(' ')[19];
   }
   if (process.platform === 'win32') return undefined;
   try {
@@ -174,6 +178,12 @@ function startTimeOf(pid: number): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** From the third field on: the second, the command in parentheses, may hold anything. */
+function statOf(pid: number): string | undefined {
+  const text = readText(`/proc/${pid}/stat`);
+  return text?.slice(text.lastIndexOf(')') + 2);
 }
 
 function readText(path: string): string | undefined {

@@ -22,6 +22,7 @@ import type {
   KeyedStateToRestore,
   Merging,
   Namespaced,
+  RestoredNames,
   TimerQueue,
 } from '../backend.ts';
 import type {
@@ -264,6 +265,10 @@ class HeapKeyedStateBackend<K> implements KeyedStateBackend<K> {
     }
   }
 
+  restoredNames(): RestoredNames {
+    return this.registry.restoredNames();
+  }
+
   statistics(): { readonly entries: number; readonly sizeBytes: number } {
     let entries = 0;
     let sizeBytes = 0;
@@ -275,11 +280,9 @@ class HeapKeyedStateBackend<K> implements KeyedStateBackend<K> {
   }
 
   cleanUpExpired(): number {
+    const records = this.recordsSinceCleanUp();
     if (this.sweeps.length === 0) return 0;
     const { context } = this;
-    // The counter starts again at 0 one day: then there were at least that many keys.
-    const keys = context.generation - this.sweptGeneration;
-    const records = keys < 0 ? context.generation : keys;
     let removed = 0;
     let swept = 0;
     for (const { ttl, sweep } of this.sweeps) {
@@ -289,8 +292,10 @@ class HeapKeyedStateBackend<K> implements KeyedStateBackend<K> {
       removed += ttl.expired;
       ttl.expired = 0;
     }
-    if (swept > 0) context.forgetRows();
-    this.sweptGeneration = context.generation;
+    if (swept > 0) {
+      context.forgetRows();
+      this.sweptGeneration = context.generation;
+    }
     return removed;
   }
 
@@ -305,6 +310,17 @@ class HeapKeyedStateBackend<K> implements KeyedStateBackend<K> {
     this.context.followers.length = 0;
     this.prefetchable = [];
     this.sweeps = [];
+  }
+
+  /** Records and timers, by the keys that were selected for them. */
+  private recordsSinceCleanUp(): number {
+    const { context } = this;
+    const { generation, repeats } = context;
+    // The counter starts again at 0 one day: then there were at least that many keys.
+    const keys = generation - this.sweptGeneration;
+    this.sweptGeneration = generation;
+    context.repeats = 0;
+    return (keys < 0 ? generation : keys) + repeats;
   }
 
   private groupOf(keyHash: number): number {

@@ -26,6 +26,8 @@ export class KeyContext<K = unknown> {
   /** Key group of the key, counted from the first of the backend; -1 while there is no key. */
   group = -1;
   generation = 0;
+  /** How often the current key was selected once more, which does not change the generation. For who counts records. */
+  repeats = 0;
   /** Those who keep the row of the current key. */
   readonly followers: { generation: number }[] = [];
 
@@ -61,7 +63,10 @@ export class KeyContext<K = unknown> {
   /** Makes `key` the current one. `hash` is its hash. Asserts that its group is one of the backend's. */
   select(key: K, hash: number): void {
     // Records of one key often follow each other: what is known of the key stays known. Objects may have changed.
-    if (hash === this.hash && key === this.key && typeof key !== 'object' && this.group >= 0) return;
+    if (hash === this.hash && key === this.key && typeof key !== 'object' && this.group >= 0) {
+      this.repeats++;
+      return;
+    }
     const group = keyGroupOf(hash, this.maxParallelism) - this.firstGroup;
     if (group < 0 || group >= this.groupCount) this.failForeign(group);
     this.key = key;

@@ -65,7 +65,8 @@ export interface RestoreTarget {
 /** Names for messages. */
 export interface StateSite {
   readonly operator: string;
-  readonly state: string;
+  /** undefined: all keyed state of the operator. */
+  readonly state?: string;
 }
 
 type Conversions = Pick<TransferOptions, 'key' | 'mapKey' | 'value'>;
@@ -181,7 +182,7 @@ function valueConversion(
 }
 
 function describeSite({ operator, state }: StateSite): string {
-  return `State '${state}' of operator '${operator}'`;
+  return state === undefined ? `Operator '${operator}'` : `State '${state}' of operator '${operator}'`;
 }
 
 function incompatible(
@@ -202,7 +203,7 @@ function incompatible(
   return new MillraceError(
     'STATE_SCHEMA_INCOMPATIBLE',
     `${describeSite(site)}: ${path} was saved as ${saved} and is now ${current}; ${reason}. ` +
-      'Declare the saved type again, or drop this state when restoring.',
+      `Declare the saved type again, or drop ${site.state === undefined ? 'its' : 'this'} state when restoring.`,
     { details: { ...site, path, saved, current } },
   );
 }

@@ -14,6 +14,7 @@ import {
   type KeySerializer,
   type TypeInformation,
 } from '../../types/index.ts';
+import type { RestoredNames } from '../backend.ts';
 import type { KeyedStateKind, KeyedStateMetadata } from '../handles.ts';
 import type { StateTtlConfig } from '../state-ttl-config.ts';
 import type { SnapshotState } from './heap-snapshot.ts';
@@ -52,6 +53,7 @@ export interface StoredState {
 interface RegisteredState extends StoredState {
   readonly state: unknown;
   readonly ttl: StateTtlConfig | undefined;
+  readonly isRestored: boolean;
 }
 
 /** What the registry knows of its backend. */
@@ -82,7 +84,7 @@ export class StateRegistry {
   /** Throws STATE_SCHEMA_INCOMPATIBLE if the keys of a saved state cannot be those of this operator. */
   checkKeys(state: KeyedStateMetadata): void {
     const { keySerializer, operatorName } = this.parts;
-    keyConversion(state.key, keySerializer, { operator: operatorName, state: state.name });
+    keyConversion(state.key, keySerializer, { operator: operatorName });
   }
 
   createStore(kind: KeyedStateKind): RowStore {
@@ -110,8 +112,15 @@ export class StateRegistry {
     const state = create(store, serializers);
     this.restored.delete(id);
     const ttl = serializers.ttl?.config;
-    this.registered.set(id, { kind, name, schema: schemaOf(serializers), store, state, ttl });
+    const isRestored = restored !== undefined;
+    this.registered.set(id, { kind, name, schema: schemaOf(serializers), store, state, ttl, isRestored });
     return state;
+  }
+
+  restoredNames(): RestoredNames {
+    const added = [...this.registered.values()].filter((state) => !state.isRestored);
+    const unclaimed = [...this.restored.values()];
+    return { added: namesOf(added), unclaimed: namesOf(unclaimed) };
   }
 
   /** All states, by the store they lie in. */
@@ -193,6 +202,10 @@ export class StateRegistry {
 
 function formatTtl(config: StateTtlConfig | undefined): string {
   return config === undefined ? 'no time-to-live' : `the time-to-live ${config}`;
+}
+
+function namesOf(states: readonly { readonly kind: KeyedStateKind; readonly name: string }[]): string[] {
+  return states.filter(({ kind }) => kind !== 'timers').map(({ name }) => name);
 }
 
 function registryKey(kind: KeyedStateKind, name: string): string {

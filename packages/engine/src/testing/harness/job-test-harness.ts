@@ -78,7 +78,7 @@ export class JobTestHarness {
 
   /**
    * Starts a job, the same one or a changed one, from a snapshot, perhaps at another parallelism. Time goes on from where
-   * it was. Rejects if the state does not fit (RESTORE_MISMATCH).
+   * it was. Rejects if the state does not fit (RESTORE_MISMATCH, STATE_SCHEMA_INCOMPATIBLE).
    */
   static async restoreFrom(
     snapshot: JobTestSnapshot,

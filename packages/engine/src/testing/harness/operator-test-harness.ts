@@ -29,13 +29,15 @@ export interface OperatorTestOptions<A, B = never> {
   readonly parallelism?: number;
   /** Default 128. */
   readonly maxParallelism?: number;
-  /** Processing time at the start, milliseconds since 1970. Default 0. */
+  /** Processing time at the start, milliseconds since 1970. Default 0, after a restore that of the snapshot. */
   readonly startTimeMs?: number;
 }
 
 /** State of all subtasks of an operator. */
 export interface OperatorTestSnapshot {
   readonly subtasks: readonly HarnessSnapshot[];
+  /** Processing time when it was taken: a restore goes on from there. */
+  readonly timeMs: number;
 }
 
 /** A record as it came out; without a timestamp: undefined. */
@@ -156,12 +158,17 @@ export class OperatorTestHarness<A, Out, B = never> {
     return this.subtasks.flatMap((subtask) => subtask.side(tag.id) as X[]);
   }
 
+  /** Processing time, milliseconds since 1970. */
+  get timeMs(): number {
+    return this.subtasks[0]!.processingTimeMs;
+  }
+
   /** A counter of the operator, over all subtasks: `numLateRecordsDropped`, or one of its function. */
   counter(name: string): number {
     return this.subtasks.reduce((sum, subtask) => sum + subtask.counter(name), 0);
   }
 
-  /** Entries of keyed state, timers not counted. */
+  /** Entries of keyed state and timers, of which each counts as one. */
   get stateEntries(): number {
     return this.subtasks.reduce((sum, subtask) => sum + subtask.stateEntries, 0);
   }
@@ -172,7 +179,7 @@ export class OperatorTestHarness<A, Out, B = never> {
     const subtasks: HarnessSnapshot[] = [];
     for (const subtask of this.subtasks) subtasks.push(await subtask.snapshot(checkpointId));
     for (const subtask of this.subtasks) await subtask.complete(checkpointId);
-    return { subtasks };
+    return { subtasks, timeMs: this.timeMs };
   }
 
   /** The input ends: event time is over, windows are evaluated, asynchronous calls are awaited. */
@@ -240,7 +247,7 @@ async function launch<A, Out, B>(
   snapshot: OperatorTestSnapshot | undefined,
 ): Promise<OperatorTestHarness<A, Out, B>> {
   const node = operatorOf(build, options, inputCount);
-  const { parallelism = 1, maxParallelism = 128, startTimeMs = 0 } = options;
+  const { parallelism = 1, maxParallelism = 128, startTimeMs = snapshot?.timeMs ?? 0 } = options;
   if (!(Number.isSafeInteger(parallelism) && parallelism >= 1 && parallelism <= maxParallelism)) {
     throw new MillraceError(
       'INVALID_ARGUMENT',

@@ -150,6 +150,20 @@ export const snapshotCases: BackendCases = {
     checkAll([third], model);
   },
 
+  'the names of states that were restored and those that begin empty are told': async (bench) => {
+    const value = (name: string) => new ValueStateDescriptor(name, Types.LONG);
+    const backend = await bench.create();
+    for (const name of ['a', 'b']) backend.getValueState(value(name));
+    backend.getTimerQueue('timers', Types.VOID);
+    assert.deepEqual(backend.restoredNames(), { added: ['a', 'b'], unclaimed: [] });
+    const renamed = await bench.restoreOf(backend);
+    for (const name of ['b', 'c']) renamed.getValueState(value(name));
+    assert.deepEqual(renamed.restoredNames(), { added: ['c'], unclaimed: ['a'] });
+    const again = await bench.restoreOf(renamed);
+    for (const name of ['b', 'c']) again.getValueState(value(name));
+    assert.deepEqual(again.restoredNames(), { added: [], unclaimed: ['a'] });
+  },
+
   'state that was emptied is empty in the next snapshot': async (bench) => {
     const backend = await bench.create();
     const full = await bench.restoreOf(backend);

@@ -327,6 +327,30 @@ export const ttlCases: BackendCases = {
     }
   },
 
+  'records of one key clean the state of all keys': async (bench) => {
+    const everyRecord = { cleanupIncrementally: { cleanupSize: 100, runCleanupForEveryRecord: true } };
+    for (const ttl of [everyRecord, { cleanupIncrementally: { cleanupSize: 100 } }, {}]) {
+      for (const kind of TEXT_STATE_KINDS) {
+        const backend = await bench.create();
+        const state = TEXT_STATES[kind](backend, { ttl: TTL, ...ttl });
+        for (let i = 0; i < 1000; i++) {
+          useKey(backend, `k${i}`);
+          state.write('x');
+          if (i % 100 === 99) backend.cleanUpExpired();
+        }
+        bench.nowMs += 2 * TTL;
+        for (let i = 1; i <= 500; i++) {
+          useKey(backend, 'one');
+          state.write('x');
+          state.read();
+          const removed = backend.cleanUpExpired();
+          assert.ok(removed <= 1000, `${removed} at once`);
+        }
+        assert.equal(backend.statistics().entries, 1, `${kind} ${JSON.stringify(ttl)}`);
+      }
+    }
+  },
+
   'nothing is removed in the background where that was switched off': async (bench) => {
     const backend = await bench.create();
     const state = TEXT_STATES.value(backend, { ttl: TTL, disableCleanupInBackground: true });
