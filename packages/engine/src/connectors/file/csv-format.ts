@@ -82,10 +82,15 @@ function requiredNames(fields: readonly FieldDescription[] | undefined): readonl
 function checkHeader(found: readonly string[], wanted: readonly string[]): void {
   const missing = wanted.filter((name) => !found.includes(name));
   if (missing.length > 0) {
-    throw new MalformedRecord(`a header with the column "${missing[0]}"`, `the columns ${found.join(', ')}`);
+    throw new MalformedRecord(
+      `a header with the column "${missing[0]}"`,
+      `the columns ${found.join(', ')}`,
+      'header',
+    );
   }
   const twice = found.find((name, i) => found.indexOf(name) !== i);
-  if (twice !== undefined) throw new MalformedRecord('a header without doubles', `"${twice}" twice`);
+  if (twice !== undefined)
+    throw new MalformedRecord('a header without doubles', `"${twice}" twice`, 'header');
 }
 
 /** True if `line` ends inside a quoted field; `isOpen`: it begins inside one. Other fields may have quotes in them. */

@@ -6,13 +6,22 @@ import { MillraceError } from '../../base/index.ts';
 
 const EXCERPT_CHARACTERS = 120;
 
+/** How much of a file is malformed: a record, the first line that says what the columns are, or all that follows. */
+type Extent = 'line' | 'header' | 'endless';
+
+const ADVICE: Readonly<Record<Extent, string>> = {
+  line: ` Repair the file, or set onMalformed: 'skip'.`,
+  header: ' Repair the file, or correct the fields of the type.',
+  endless: '',
+};
+
 /** `line`: reading can go on with the next line. `endless`: the end of the record was not found. */
 export class MalformedRecord extends Error {
   readonly expected: string;
   readonly found: string;
-  readonly extent: 'line' | 'endless';
+  readonly extent: Extent;
 
-  constructor(expected: string, found: string, extent: 'line' | 'endless' = 'line') {
+  constructor(expected: string, found: string, extent: Extent = 'line') {
     super(`expected ${expected}, found ${found}`);
     this.name = 'MalformedRecord';
     this.expected = expected;
@@ -38,10 +47,10 @@ export function malformedError(
 ): MillraceError {
   const where = placeText(place);
   const shown = record === undefined ? '' : ` Record: ${excerpt(record)}`;
-  const skip = cause.extent === 'line' ? ` Repair the file, or set onMalformed: 'skip'.` : '';
+  const advice = ADVICE[cause.extent];
   return new MillraceError(
     'SOURCE_RECORD_MALFORMED',
-    `source "${sourceName}": ${where}: expected ${cause.expected}, found ${cause.found}.${skip}${shown}`,
+    `source "${sourceName}": ${where}: expected ${cause.expected}, found ${cause.found}.${advice}${shown}`,
     { cause, details: { source: sourceName, ...place, expected: cause.expected } },
   );
 }
