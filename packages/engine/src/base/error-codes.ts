@@ -81,7 +81,7 @@ export const ERROR_CODES = {
   SOURCE_FILE_CHANGED: {
     sentence: 'A file that a source reads is no longer what it was when the source listed it.',
     fault: 'external',
-    retry: 'never',
+    retry: 'restart-job',
   },
   SOURCE_READ_FAILED: {
     sentence: 'A source could not read from the system behind it.',

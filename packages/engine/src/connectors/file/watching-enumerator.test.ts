@@ -168,6 +168,27 @@ describe('a watched directory', () => {
     assert.match(site.warnings[0]!, /\/in\/a grew from 3 to 6 bytes: what came since is not read/);
   });
 
+  test('looks again before it says that a file was replaced: it may have been rotated during the look', async () => {
+    const site = await started({ onGrowth: 'tail' });
+    site.write('log', 'a1\n');
+    await site.pass();
+    const { files } = site.platform;
+    const list = files.list.bind(files);
+    let isRotated = false;
+    files.list = async (path) => {
+      const entries = await list(path);
+      if (!isRotated) {
+        isRotated = true;
+        await site.rename('log', 'log.1');
+        site.write('log', 'b1\n');
+      }
+      return entries;
+    };
+    await site.pass(2 * LOOK_MS);
+    assert.ok(isRotated);
+    assert.deepEqual(site.emitted, ['a1', 'b1']);
+  });
+
   test('reads what took the place of a file, if the user says so', async () => {
     const refusing = await started();
     refusing.write('a', 'a1\n');

@@ -134,13 +134,21 @@ export class WatchingEnumerator implements SplitEnumerator<FileEnumeratorState> 
       logger.log('warn', `source "${sourceName}": cannot list its files, and tries again: ${String(error)}`);
   }
 
-  async #look(): Promise<void> {
+  async #compare(): Promise<Look> {
     const { platform, sourceName } = this.#context;
     const { paths, listing, rules } = this.#watch;
     const isKnown = (path: string): boolean => this.#isKnown(path);
     const files = await listFiles(platform, sourceName, paths, { ...listing, mayBeMissing: isKnown });
+    return compareLooks(this.#memory, files, platform.clock.wallMs(), rules);
+  }
+
+  async #look(): Promise<void> {
+    const { sourceName } = this.#context;
+    let look = await this.#compare();
+    // A listing takes a while: a log that is rotated meanwhile may be seen under its new name not yet, and another file under
+    // its old one. What is really so, is so at a second look.
+    if (look.changes.length > 0) look = await this.#compare();
     if (this.#closed) return;
-    const look = compareLooks(this.#memory, files, platform.clock.wallMs(), rules);
     for (const change of look.changes) if (change.rule === 'refuse') throw refused(sourceName, change);
     const { splits, memory } = await this.#plan(look);
     if (this.#closed) return;
