@@ -194,7 +194,7 @@ export class CheckpointConfig {
 
   /**
    * Recover from the latest checkpoint even if there is a newer savepoint. Unsafe: what came between the two is done
-   * again, and sinks may show it twice. No effect yet: there are no savepoints.
+   * again, and sinks may show it twice. No effect yet: of savepoints only one that stops the job is recovered from.
    */
   setPreferCheckpointForRecovery(prefer: boolean): void {
     setChecked(this.#configuration, PREFER_CHECKPOINT_FOR_RECOVERY, prefer, 'setPreferCheckpointForRecovery');

@@ -8,8 +8,8 @@ import type { JobGraph } from '../runtime/index.ts';
 import type { Deliver, JobClient, JobExecutionResult } from './job-executor.ts';
 import type { LocalJobClient } from './local-job-client.ts';
 
-/** Beyond that many a program does not live on what it collected: they are not kept. */
-const RECORDS_MAX = 1_000_000;
+/** Beyond that many a program does not live on what it collected: they are not kept, nor kept from being freed. */
+const RECORDS_MAX = 100_000;
 
 /** Plain data: crosses to worker threads. `end` is undefined while the job runs. */
 export interface EarlierJob {

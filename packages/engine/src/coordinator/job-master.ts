@@ -323,7 +323,8 @@ export class JobMaster {
   private async endOfData(): Promise<void> {
     const attempt = this.attempt!;
     this.endsAnyway = true;
-    if (this.stopRequest?.savepointDirectory !== undefined) {
+    // A stop that does not drain has its savepoint under way: it ends the job, unless it fails.
+    if (this.stopRequest?.drain === true && this.stopRequest.savepointDirectory !== undefined) {
       await this.takeLast('savepoint-terminate', this.stopRequest);
       return;
     }
@@ -367,6 +368,8 @@ export class JobMaster {
   private answerStop({ status, error }: JobEndReport): void {
     const request = this.stopRequest;
     if (status !== 'FINISHED') return this.refuseStop(error?.message ?? `the job is ${status}`);
+    if (request?.savepointDirectory !== undefined && request.snapshot === undefined)
+      return this.refuseStop('it came to its end before the savepoint was complete');
     const isKept = request?.snapshot?.kind === 'savepoint' || this.keepsLast;
     request?.answer.resolve(isKept ? request.snapshot : undefined);
   }

@@ -287,6 +287,23 @@ describe('a job that is stopped', () => {
     );
   });
 
+  it('is refused the savepoint, and ends well, if its data ends before that is complete', async () => {
+    for (const checkpoints of [true, false]) {
+      const setup = setUp({ checkpoints });
+      const slots = new SimulatedSlots(setup.platform, 2);
+      const job = await start(setup, { slots });
+      await settle(setup.platform, job.master.untilRunning());
+      // The triggers of the savepoint are lost: it never completes, and the data comes to its end.
+      slots.drops = ({ message }) => message.type === 'trigger' && message.kind === 'savepoint-suspend';
+      const stop = job.master.stop({ drain: false, savepointDirectory: '/savepoints' });
+      await assert.rejects(settle(setup.platform, stop), (error) => hasCode(error, 'STOP_FAILED'));
+      const report = await runToEnd(setup.platform, job);
+      assert.equal(report.status, 'FINISHED', report.error?.stack);
+      const results = setup.log.committed().filter((result) => !result.startsWith('total'));
+      assert.deepEqual(results.sort(), ALL);
+    }
+  });
+
   it('waits until it runs, and says why if it never does', async () => {
     const setup = setUp();
     const job = await start(setup);
