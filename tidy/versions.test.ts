@@ -7,7 +7,7 @@ import { ROOT } from './repository.ts';
 
 it('the version is the same in all packages and in the engine that writes it into snapshots', () => {
   const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
-  const versions = ['.', 'packages/engine', 'packages/millrace'].map(
+  const versions = ['.', 'packages/engine', 'packages/millrace', 'packages/sim'].map(
     (folder) => (JSON.parse(read(join(folder, 'package.json'))) as { version: string }).version,
   );
   versions.push(

@@ -6,26 +6,13 @@
  * threads, compiling and inserting keys are in both. (What is compiled in one job does not serve the next: the engine
  * generates code for each job.)
  */
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import {
-  type Collector,
-  FsStateBackend,
-  type KeyedProcessContext,
-  KeyedProcessFunction,
-  type RuntimeContext,
-  StreamExecutionEnvironment,
-  Types,
-  type ValueState,
-  ValueStateDescriptor,
-  WatermarkStrategy,
-} from '@millrace/engine';
+import { FsStateBackend, StreamExecutionEnvironment, WatermarkStrategy } from '@millrace/engine';
 import type { Sink } from '@millrace/engine/connector';
+import { Count, type Key, type KeyCount } from './count-function.ts';
 import {
   bufferRecords,
   type CountInput,
   type CountRecord,
-  type CountTotals,
   checkTotals,
   expectedTotals,
   keyTypeOf,
@@ -35,6 +22,7 @@ import {
 import { EncodedRecords, EncodedSource, type EncodedSourceOptions } from './encoded-source.ts';
 import { cpuNanos } from './measure.ts';
 import { runOtherJobs } from './other-jobs.ts';
+import { readTotals, writeTotals } from './totals.ts';
 
 export interface KeyedCountSettings extends CountInput {
   /** Records that are measured, over all subtasks. */
@@ -54,29 +42,6 @@ export interface KeyedCountFigures {
   readonly checkpoints: number;
 }
 
-type Key = string | number;
-
-interface KeyCount {
-  readonly key: Key;
-  readonly count: number;
-}
-
-class Count extends KeyedProcessFunction<Key, CountRecord, KeyCount> {
-  private count!: ValueState<number>;
-  override open(context: RuntimeContext): void {
-    this.count = context.getState(new ValueStateDescriptor('count', Types.LONG));
-  }
-  override processElement(
-    record: CountRecord,
-    _context: KeyedProcessContext<Key>,
-    out: Collector<KeyCount>,
-  ): void {
-    const count = (this.count.value() ?? 0) + 1;
-    this.count.update(count);
-    out.collect({ key: record.key, count });
-  }
-}
-
 /** Adds up the counts it sees; the totals of each subtask go to a file. */
 function totalsSink(directory: string): Sink<KeyCount> {
   return {
@@ -90,22 +55,10 @@ function totalsSink(directory: string): Sink<KeyCount> {
           sum += value.count;
         },
         prepareCommit: () => [],
-        close: () =>
-          writeFileSync(join(directory, `totals-${subtaskIndex}.json`), JSON.stringify({ results, sum })),
+        close: () => writeTotals(directory, subtaskIndex, { results, sum }),
       };
     },
   };
-}
-
-function readTotals(directory: string, subtasks: number): CountTotals {
-  let results = 0;
-  let sum = 0;
-  for (let subtask = 0; subtask < subtasks; subtask++) {
-    const totals: CountTotals = JSON.parse(readFileSync(join(directory, `totals-${subtask}.json`), 'utf8'));
-    results += totals.results;
-    sum += totals.sum;
-  }
-  return { results, sum };
 }
 
 function sourceOptions(

@@ -71,6 +71,18 @@ export {
   Time,
   TimeUnit,
 } from './base/index.ts';
+export type {
+  CheckpointConfigInfo,
+  CheckpointingStatistics,
+  CheckpointStatistics,
+  CheckpointStatus,
+  CheckpointSummary,
+  RestoredCheckpointStatistics,
+  StatsSummary,
+  SubtaskCheckpointStatistics,
+  TaskCheckpointStatistics,
+  TaskCheckpointStatisticsWithSubtaskDetails,
+} from './checkpoint/index.ts';
 export {
   AsyncIterableSource,
   type AsyncIterableSourceOptions,
@@ -138,7 +150,12 @@ export {
   WritableSink,
   type WritableSinkOptions,
 } from './connectors/index.ts';
-export type { CheckpointSummary, JobStatus } from './coordinator/index.ts';
+export type {
+  ExceptionInfo,
+  JobExceptionsInfoWithHistory,
+  JobStatus,
+  RootExceptionInfo,
+} from './coordinator/index.ts';
 export {
   type AllWindowFunction,
   type AsyncAnswer,

@@ -64,7 +64,10 @@ it('a restart is logged with the place in the program where the error came from'
     return client.getJobStatus() === 'FAILED';
   }, 'the job did not fail');
   const warning = platform.logged.find(({ message }) => /starts again/.test(message))!;
-  assert.match(warning.message, /threw Error: boom \(at file:.*failed-job\.test\.ts:\d+:\d+\)$/);
+  assert.match(
+    warning.message,
+    /threw Error: boom\. It was processing the record 2\. \(at file:.*failed-job\.test\.ts:\d+:\d+\)$/,
+  );
 });
 
 it('a source that nothing reads is refused', async () => {

@@ -18,10 +18,13 @@ import {
 } from '@millrace/engine';
 import { LocalExecutor } from '../src/api/index.ts';
 import type { Platform } from '../src/platform/index.ts';
+import type { ManualPlatform } from '../src/testing/manual-platform.ts';
 
 /** Longer than anything here takes. */
 const DEADLINE_MS = 10_000;
 const POLL_MS = 2;
+const TURNS_MAX = 10_000;
+const QUIET_TURNS = 20;
 
 export function temporaryFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-job-'));
@@ -64,6 +67,23 @@ export async function until(condition: () => boolean, complaint: string): Promis
   while (!condition()) {
     assert.ok(performance.now() < deadline, complaint);
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+/** Waits until a snapshot was removed. */
+export async function untilGone(platform: ManualPlatform, directory: string): Promise<void> {
+  for (let turn = 0; (await platform.files.stat(directory)) !== undefined; turn++) {
+    assert.ok(turn < TURNS_MAX, `${directory} is not removed`);
+    await new Promise(setImmediate);
+  }
+}
+
+/** Waits until no file is written or removed any more. */
+export async function untilQuiet({ files }: ManualPlatform): Promise<void> {
+  for (let quiet = 0, before = -1; quiet < QUIET_TURNS; quiet++) {
+    if (files.operations.length !== before) quiet = 0;
+    before = files.operations.length;
+    await new Promise(setImmediate);
   }
 }
 

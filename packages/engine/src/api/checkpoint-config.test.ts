@@ -181,7 +181,7 @@ describe('a setter of the checkpoint configuration', () => {
 });
 
 describe('the checkpoint configuration', () => {
-  it('has the defaults of Flink', () => {
+  it('has the defaults of Flink; but checkpoints of a failed job are kept', () => {
     const { config } = create();
     assert.equal(config.isCheckpointingEnabled(), false);
     assert.equal(config.getCheckpointInterval(), -1);
@@ -190,8 +190,8 @@ describe('the checkpoint configuration', () => {
     assert.equal(config.getMinPauseBetweenCheckpoints(), 0);
     assert.equal(config.getMaxConcurrentCheckpoints(), 1);
     assert.equal(config.getTolerableCheckpointFailureNumber(), 0);
-    assert.equal(config.isExternalizedCheckpointsEnabled(), false);
-    assert.equal(config.getExternalizedCheckpointCleanup(), 'NO_EXTERNALIZED_CHECKPOINTS');
+    assert.equal(config.isExternalizedCheckpointsEnabled(), true);
+    assert.equal(config.getExternalizedCheckpointCleanup(), 'DELETE_ON_CANCELLATION');
     assert.equal(config.isPreferCheckpointForRecovery(), false);
     assert.equal(config.isUnalignedCheckpointsEnabled(), false);
     assert.equal(config.getAlignedCheckpointTimeout(), 0);

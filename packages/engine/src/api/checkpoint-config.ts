@@ -2,7 +2,8 @@
  * The settings of checkpoints by setters (org.apache.flink.streaming.api.environment.CheckpointConfig). A view of the
  * job's configuration: every setter writes it under the key of Flink, every getter reads it.
  *
- * Setters that say "no effect yet" check and store the value; what they control does not exist so far.
+ * Setters that say "not needed" or "no effect yet" check and store the value: what they control is always so, or does not
+ * exist.
  */
 import {
   ALIGNED_CHECKPOINT_TIMEOUT,
@@ -120,7 +121,7 @@ export class CheckpointConfig {
     return this.#configuration.get(CHECKPOINTING_MAX_CONCURRENT);
   }
 
-  /** At least 1. More than 1 has no effect yet: one checkpoint runs at a time. */
+  /** At least 1, the default; savepoints count, but begin whatever the number. Must be 1 with unaligned checkpoints. */
   setMaxConcurrentCheckpoints(count: number): void {
     setChecked(this.#configuration, CHECKPOINTING_MAX_CONCURRENT, count, 'setMaxConcurrentCheckpoints');
   }
@@ -151,12 +152,12 @@ export class CheckpointConfig {
     this.#configuration.set(CHECKPOINTING_TOLERABLE_FAILURES, count);
   }
 
-  /** True if checkpoints are kept when the job is cancelled. */
+  /** True unless the checkpoints are deleted at every end (NO_EXTERNALIZED_CHECKPOINTS). */
   isExternalizedCheckpointsEnabled(): boolean {
     return this.getExternalizedCheckpointCleanup() !== 'NO_EXTERNALIZED_CHECKPOINTS';
   }
 
-  /** What becomes of the checkpoints of a job that is cancelled. */
+  /** What becomes of the checkpoints at the end of the job; DELETE_ON_CANCELLATION by default. */
   getExternalizedCheckpointCleanup(): ExternalizedCheckpointCleanup {
     return this.#configuration.get(CHECKPOINTING_RETENTION);
   }
@@ -166,7 +167,7 @@ export class CheckpointConfig {
     return this.getExternalizedCheckpointCleanup();
   }
 
-  /** What becomes of the checkpoints of a job that is cancelled. */
+  /** What becomes of the checkpoints of a job that is cancelled or fails. */
   enableExternalizedCheckpoints(cleanup: ExternalizedCheckpointCleanup): void {
     setChecked(this.#configuration, CHECKPOINTING_RETENTION, cleanup, 'enableExternalizedCheckpoints');
   }
@@ -193,8 +194,9 @@ export class CheckpointConfig {
   }
 
   /**
-   * Recover from the latest checkpoint even if there is a newer savepoint. Unsafe: what came between the two is done
-   * again, and sinks may show it twice. No effect yet: of savepoints only one that stops the job is recovered from.
+   * Recover from the newest checkpoint even if there is a newer savepoint that the job was stopped with (no other
+   * savepoints are recovered from), at a restart and when the job is started from `latest`. Unsafe: what came between the
+   * two is done again, and sinks may show it twice.
    */
   setPreferCheckpointForRecovery(prefer: boolean): void {
     setChecked(this.#configuration, PREFER_CHECKPOINT_FOR_RECOVERY, prefer, 'setPreferCheckpointForRecovery');
@@ -205,7 +207,11 @@ export class CheckpointConfig {
     return this.#configuration.get(UNALIGNED_ENABLED);
   }
 
-  /** Let barriers overtake records. No effect yet: checkpoints are aligned. */
+  /**
+   * Let barriers overtake records, which become part of the checkpoint: it then completes in time also if records wait for
+   * a slow operator. Needs the mode EXACTLY_ONCE and one checkpoint at a time; anything else is refused when the job is
+   * executed. Savepoints are always aligned.
+   */
   enableUnalignedCheckpoints(enabled = true): void {
     setChecked(this.#configuration, UNALIGNED_ENABLED, enabled, 'enableUnalignedCheckpoints');
   }
@@ -215,12 +221,12 @@ export class CheckpointConfig {
     return this.#configuration.get(ALIGNED_CHECKPOINT_TIMEOUT);
   }
 
-  /** After that time an aligned checkpoint becomes unaligned, if that is enabled; 0: at once. No effect yet. */
+  /** With unaligned checkpoints: barriers overtake after that time, counted from the trigger; 0, the default: at once. */
   setAlignedCheckpointTimeout(timeout: Duration): void {
     setDuration(this.#configuration, ALIGNED_CHECKPOINT_TIMEOUT, timeout, 'setAlignedCheckpointTimeout');
   }
 
-  /** Old name of {@link setAlignedCheckpointTimeout}. No effect yet. */
+  /** Old name of {@link setAlignedCheckpointTimeout}. */
   setAlignmentTimeout(timeout: Duration): void {
     setDuration(this.#configuration, ALIGNED_CHECKPOINT_TIMEOUT, timeout, 'setAlignmentTimeout');
   }
@@ -230,7 +236,7 @@ export class CheckpointConfig {
     return this.#configuration.get(FORCE_UNALIGNED);
   }
 
-  /** No effect yet. */
+  /** Not needed: unaligned checkpoints work with custom partitioners without it. */
   setForceUnalignedCheckpoints(forced: boolean): void {
     setChecked(this.#configuration, FORCE_UNALIGNED, forced, 'setForceUnalignedCheckpoints');
   }
@@ -240,7 +246,7 @@ export class CheckpointConfig {
     return this.#configuration.get(UNALIGNED_INTERRUPTIBLE_TIMERS);
   }
 
-  /** No effect yet. */
+  /** Not needed: barriers are always let through while many timers fire. */
   enableUnalignedCheckpointsInterruptibleTimers(enabled: boolean): void {
     const setter = 'enableUnalignedCheckpointsInterruptibleTimers';
     setChecked(this.#configuration, UNALIGNED_INTERRUPTIBLE_TIMERS, enabled, setter);
@@ -251,7 +257,7 @@ export class CheckpointConfig {
     return this.#configuration.get(MAX_SUBTASKS_PER_CHANNEL_STATE_FILE);
   }
 
-  /** At least 1. No effect yet. */
+  /** At least 1. Not needed: records in flight go into the file that each task writes anyway. */
   setMaxSubtasksPerChannelStateFile(count: number): void {
     setChecked(
       this.#configuration,
@@ -266,7 +272,7 @@ export class CheckpointConfig {
     return this.#configuration.get(CHECKPOINTING_INTERVAL_DURING_BACKLOG) ?? this.getCheckpointInterval();
   }
 
-  /** 0 (none meanwhile) or at least the normal interval. No effect yet. */
+  /** 0 (no periodic checkpoints meanwhile) or at least the normal interval, which is the default. */
   setCheckpointIntervalDuringBacklog(interval: Duration): void {
     const setter = 'setCheckpointIntervalDuringBacklog';
     setDuration(this.#configuration, CHECKPOINTING_INTERVAL_DURING_BACKLOG, interval, setter);
@@ -277,7 +283,10 @@ export class CheckpointConfig {
     return this.#configuration.get(RESTORE_WITHOUT_CHANNEL_STATE);
   }
 
-  /** The checkpoint with this number is restored without its records in flight. No effect yet. */
+  /**
+   * The checkpoint with this number is restored without its records in flight: they are never processed, and a warning says
+   * how many bytes they were. For data that cannot be read any more. -1: none.
+   */
   setCheckpointIdOfIgnoredInFlightData(checkpointId: number): void {
     const setter = 'setCheckpointIdOfIgnoredInFlightData';
     setChecked(this.#configuration, RESTORE_WITHOUT_CHANNEL_STATE, checkpointId, setter);

@@ -9,8 +9,8 @@ export const CheckpointingMode = {
 export type CheckpointingMode = Mode;
 
 /**
- * What becomes of the checkpoints of a job that is cancelled. Those of a job that failed are kept in every case, so
- * NO_EXTERNALIZED_CHECKPOINTS means the same as DELETE_ON_CANCELLATION.
+ * What becomes of the checkpoints at the end of the job. DELETE_ON_CANCELLATION (the default): deleted if it is cancelled,
+ * kept if it fails. RETAIN_ON_CANCELLATION: kept in both cases. NO_EXTERNALIZED_CHECKPOINTS: deleted in both.
  */
 export const ExternalizedCheckpointCleanup = {
   DELETE_ON_CANCELLATION: 'DELETE_ON_CANCELLATION',

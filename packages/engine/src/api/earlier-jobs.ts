@@ -4,6 +4,12 @@
  * the later job may depend on it. The answers travel with the task of the worker.
  */
 import { deserializeError, MillraceError, type SerializedError, serializeError } from '../base/index.ts';
+import {
+  type CheckpointSettings,
+  CheckpointStatisticsTracker,
+  checkpointConfigInfo,
+} from '../checkpoint/index.ts';
+import { ExceptionHistory } from '../coordinator/index.ts';
 import type { JobGraph } from '../runtime/index.ts';
 import type { Deliver, JobClient, JobExecutionResult } from './job-executor.ts';
 import type { LocalJobClient } from './local-job-client.ts';
@@ -71,13 +77,16 @@ export class EarlierJobRecord {
 }
 
 /** The client of a job that ran in the main thread, as a worker thread of a later job sees it. */
-export function earlierJobClient(graph: JobGraph, job: EarlierJob, deliver: Deliver): JobClient {
+export function earlierJobClient(
+  graph: JobGraph,
+  checkpoint: CheckpointSettings,
+  job: EarlierJob,
+  deliver: Deliver,
+): JobClient {
   const { jobName } = graph;
+  const elsewhere = `Job '${jobName}' ran in another thread; its client is there.`;
   const unavailable = async (): Promise<never> => {
-    throw new MillraceError(
-      'INVALID_ARGUMENT',
-      `Job '${jobName}' ran in another thread; its client is there.`,
-    );
+    throw new MillraceError('INVALID_ARGUMENT', elsewhere);
   };
   for (const { channelId, values } of job.delivered) deliver(channelId, values);
   return {
@@ -99,11 +108,19 @@ export function earlierJobClient(graph: JobGraph, job: EarlierJob, deliver: Deli
     },
     untilRunning: async () => {},
     cancel: async () => {},
+    suspend: async () => {},
     stop: unavailable,
     stopWithSavepoint: unavailable,
     triggerCheckpoint: unavailable,
     triggerSavepoint: unavailable,
     progress: () => [],
     metrics: () => ({ job: {}, tasks: [] }),
+    explainCheckpoint: () => elsewhere,
+    explainRecovery: () => elsewhere,
+    getCheckpointStatistics: () => new CheckpointStatisticsTracker().overview(),
+    getCheckpointDetails: () => undefined,
+    getTaskCheckpointDetails: () => undefined,
+    getCheckpointConfig: () => checkpointConfigInfo(checkpoint),
+    getExceptions: () => new ExceptionHistory(0).info(),
   };
 }

@@ -3,11 +3,13 @@
  * and the configuration keys; every property writes one key. An unknown property is an error.
  */
 import {
+  ALIGNED_CHECKPOINT_TIMEOUT,
   AUTO_WATERMARK_INTERVAL,
   BUFFER_TIMEOUT,
   CHECKPOINT_DIR,
   CHECKPOINT_STORAGE,
   CHECKPOINTING_INTERVAL,
+  CHECKPOINTING_INTERVAL_DURING_BACKLOG,
   CHECKPOINTING_MAX_CONCURRENT,
   CHECKPOINTING_MIN_PAUSE,
   CHECKPOINTING_MODE,
@@ -35,6 +37,7 @@ import {
   SAVEPOINT_DIR,
   STATE_BACKEND,
   TASK_SLOTS,
+  UNALIGNED_ENABLED,
 } from '../base/index.ts';
 import type { CheckpointingMode, ExternalizedCheckpointCleanup } from './checkpointing-mode.ts';
 import type { RestartStrategyConfiguration } from './restart-strategies.ts';
@@ -46,8 +49,14 @@ export interface CheckpointingOptions {
   readonly mode?: CheckpointingMode;
   readonly timeout?: Duration;
   readonly minPause?: Duration;
-  /** More than 1 has no effect yet. */
+  /** Checkpoints under way at a time; 1 by default. */
   readonly maxConcurrent?: number;
+  /** Let barriers overtake records, which become part of the checkpoint. */
+  readonly unaligned?: boolean;
+  /** With `unaligned`: how long barriers wait their turn before they overtake; 0 by default. */
+  readonly alignedTimeout?: Duration;
+  /** While a source works off a backlog; 0: no checkpoints meanwhile. */
+  readonly intervalDuringBacklog?: Duration;
   readonly tolerableFailures?: number;
   readonly retention?: ExternalizedCheckpointCleanup;
   readonly numRetained?: number;
@@ -65,7 +74,7 @@ export interface RestoreOptions {
   readonly allowNonRestoredState?: boolean;
   /** Uids of operators whose saved state is dropped. */
   readonly dropState?: readonly string[];
-  /** No effect yet. */
+  /** Who owns the snapshot: you (NO_CLAIM, the default), or from now on the job (CLAIM). LEGACY is refused. */
   readonly claimMode?: 'NO_CLAIM' | 'CLAIM' | 'LEGACY';
   readonly fallback?: 'fail' | 'newest-intact';
 }
@@ -108,6 +117,9 @@ const CHECKPOINTING: OptionsOf<CheckpointingOptions> = {
   timeout: CHECKPOINTING_TIMEOUT,
   minPause: CHECKPOINTING_MIN_PAUSE,
   maxConcurrent: CHECKPOINTING_MAX_CONCURRENT,
+  unaligned: UNALIGNED_ENABLED,
+  alignedTimeout: ALIGNED_CHECKPOINT_TIMEOUT,
+  intervalDuringBacklog: CHECKPOINTING_INTERVAL_DURING_BACKLOG,
   tolerableFailures: CHECKPOINTING_TOLERABLE_FAILURES,
   retention: CHECKPOINTING_RETENTION,
   numRetained: CHECKPOINTING_NUM_RETAINED,

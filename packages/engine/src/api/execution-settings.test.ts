@@ -53,11 +53,14 @@ describe('the settings of checkpoints', () => {
       timeoutMs: 600_000,
       minPauseMs: 0,
       maxConcurrent: 1,
+      alignedTimeoutMs: undefined,
+      intervalDuringBacklogMs: undefined,
       tolerableFailures: 0,
       retention: 'DELETE_ON_CANCELLATION',
       retainedCount: 1,
       storage: { kind: 'jobmanager', maxStateSizeBytes: 5 * 1024 * 1024 },
       asyncSnapshots: true,
+      preferCheckpoint: false,
     });
   });
 
@@ -84,7 +87,18 @@ describe('the settings of checkpoints', () => {
           'execution.checkpointing.unaligned.enabled': true,
           'execution.checkpointing.max-concurrent-checkpoints': 2,
         }),
-      refusedWith('CONFIG_INVALID', /must be 1 with unaligned checkpoints/),
+      refusedWith(
+        'CONFIG_INVALID',
+        /max-concurrent-checkpoints" is 2: with unaligned checkpoints .* it must be 1/,
+      ),
+    );
+    assert.throws(
+      () =>
+        settingsOf({
+          'execution.checkpointing.unaligned': true,
+          'execution.checkpointing.mode': 'AT_LEAST_ONCE',
+        }),
+      refusedWith('CONFIG_INVALID', /mode" is AT_LEAST_ONCE: with unaligned .* it must be EXACTLY_ONCE/),
     );
     assert.throws(
       () =>
@@ -96,16 +110,28 @@ describe('the settings of checkpoints', () => {
     );
   });
 
-  it('warn where a setting is turned off or unsafe', () => {
+  it('let barriers overtake at once if they are unaligned, or after the time that was set', () => {
+    const checkpoint = (values: Record<string, unknown>) => settingsOf(values).checkpoint.alignedTimeoutMs;
+    assert.equal(checkpoint({ 'execution.checkpointing.unaligned': true }), 0);
+    assert.equal(
+      checkpoint({
+        'execution.checkpointing.unaligned.enabled': true,
+        'execution.checkpointing.alignment-timeout': '500 ms',
+      }),
+      500,
+    );
+    assert.equal(checkpoint({ 'execution.checkpointing.aligned-checkpoint-timeout': '500 ms' }), undefined);
+  });
+
+  it('warn of what is without meaning or unsafe', () => {
     const { warnings } = settingsOf({
-      'execution.checkpointing.mode': 'AT_LEAST_ONCE',
-      'execution.checkpointing.unaligned.enabled': true,
+      'execution.checkpointing.aligned-checkpoint-timeout': '500 ms',
       'millrace.recovery.prefer-checkpoint': true,
       'state.backend': 'filesystem',
       'state.checkpoints.dir': '/a',
     });
     for (const expected of [
-      /need the mode EXACTLY_ONCE/,
+      /aligned-checkpoint-timeout" means nothing unless "execution\.checkpointing\.unaligned\.enabled" is true/,
       /sinks may show it twice/,
       /"filesystem" is an old name/,
     ]) {
@@ -292,6 +318,7 @@ describe('the settings of an execution', () => {
       'execution.savepoint.ignore-unclaimed-state': true,
       'millrace.restore.drop-state': 'a; b',
       'millrace.restore.fallback': 'newest-intact',
+      'execution.state-recovery.without-channel-state.checkpoint-id': 7,
       'millrace.host': 'inline',
       'parallelism.default': 4,
       'taskmanager.numberOfTaskSlots': 2,
@@ -301,9 +328,9 @@ describe('the settings of an execution', () => {
       path: 'latest',
       allowNonRestoredState: true,
       dropStateOf: ['a', 'b'],
+      ignoredInFlightOf: 7,
       claimMode: 'NO_CLAIM',
       fallback: 'newest-intact',
-      preferCheckpoint: false,
     });
     assert.equal(settings.host, 'inline');
     assert.equal(settings.parallelism, 4);
@@ -311,5 +338,19 @@ describe('the settings of an execution', () => {
     assert.equal(settings.bufferTimeoutMs, 5);
     assert.equal(settings.autoWatermarkIntervalMs, 200);
     assert.equal(settings.cancellationTimeoutMs, 180_000);
+  });
+});
+
+describe('the sizes of exchanges', () => {
+  it('are those that a ring can have', () => {
+    const { segmentSizeBytes, segmentsPerChannel } = settingsOf({
+      'millrace.exchange.segment-size': '4kb',
+      'millrace.exchange.segments-per-channel': 16,
+    });
+    assert.deepEqual([segmentSizeBytes, segmentsPerChannel], [4096, 16]);
+    const refused = (key: string, value: number, why: RegExp): void =>
+      assert.throws(() => settingsOf({ [key]: value }), refusedWith('CONFIG_INVALID', why));
+    refused('millrace.exchange.segments-per-channel', 6, /power of two/);
+    refused('millrace.exchange.segment-size', 1001, /multiple of 8/);
   });
 });

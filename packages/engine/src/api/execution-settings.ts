@@ -3,6 +3,7 @@
  * Pure; called by the environment when a job is executed.
  */
 import {
+  ALIGNED_CHECKPOINT_TIMEOUT,
   ASYNC_SNAPSHOTS,
   AUTO_WATERMARK_INTERVAL,
   BUFFER_TIMEOUT,
@@ -19,14 +20,18 @@ import {
   CHECKPOINTING_RETENTION,
   CHECKPOINTING_TIMEOUT,
   CHECKPOINTING_TOLERABLE_FAILURES,
+  CHECKPOINTS_HISTORY,
   type Configuration,
   DEFAULT_PARALLELISM,
+  ERRORS_INCLUDE_ELEMENTS,
+  EXCEPTION_HISTORY_SIZE,
   EXPONENTIAL_ATTEMPTS,
   EXPONENTIAL_INITIAL_BACKOFF,
   EXPONENTIAL_JITTER,
   EXPONENTIAL_MAX_BACKOFF,
   EXPONENTIAL_MULTIPLIER,
   EXPONENTIAL_RESET_THRESHOLD,
+  FAILOVER_STRATEGY,
   FAILURE_RATE_DELAY,
   FAILURE_RATE_INTERVAL,
   FAILURE_RATE_MAX_FAILURES,
@@ -43,6 +48,7 @@ import {
   RESTORE_FALLBACK,
   RESTORE_IGNORE_UNCLAIMED,
   RESTORE_PATH,
+  RESTORE_WITHOUT_CHANNEL_STATE,
   RUN_MAX_DURATION,
   RUN_MAX_RECORDS,
   SAVEPOINT_DIR,
@@ -53,7 +59,7 @@ import {
   UNALIGNED_ENABLED,
 } from '../base/index.ts';
 import type { CheckpointSettings, CheckpointStorageSettings } from '../checkpoint/index.ts';
-import type { RestartStrategySettings } from '../coordinator/index.ts';
+import type { FailoverStrategy, RestartStrategySettings, StatisticsLimits } from '../coordinator/index.ts';
 import { rocksDbNotInstalled } from './state-backend.ts';
 
 /** What a job starts from. */
@@ -63,16 +69,21 @@ export interface RestoreSettings {
   readonly allowNonRestoredState: boolean;
   /** Uids of operators whose saved state is dropped. */
   readonly dropStateOf: readonly string[];
-  readonly claimMode: 'NO_CLAIM' | 'CLAIM' | 'LEGACY';
+  /** The checkpoint that is restored without its records in flight; undefined: none is. */
+  readonly ignoredInFlightOf: number | undefined;
+  /** Who owns the snapshot that the job starts from: the user, or from then on the job. */
+  readonly claimMode: 'NO_CLAIM' | 'CLAIM';
   /** If the newest checkpoint is damaged. */
   readonly fallback: 'fail' | 'newest-intact';
-  readonly preferCheckpoint: boolean;
 }
 
 /** Everything the executor must know beside the graph. Plain data. */
 export interface ExecutionSettings {
   readonly checkpoint: CheckpointSettings;
   readonly restart: RestartStrategySettings;
+  readonly failoverStrategy: FailoverStrategy;
+  /** Errors and logs show the record at which a function failed. */
+  readonly includesElements: boolean;
   readonly restore: RestoreSettings;
   /** Of operators that set none. */
   readonly parallelism: number;
@@ -89,6 +100,8 @@ export interface ExecutionSettings {
   readonly maxDurationMs: number | undefined;
   readonly segmentSizeBytes: number;
   readonly segmentsPerChannel: number;
+  /** How much is remembered for reports. */
+  readonly statisticsLimits: StatisticsLimits;
   /** Sentences to log when the job starts. */
   readonly warnings: readonly string[];
 }
@@ -102,17 +115,21 @@ const LONGEST_PAUSE_MS = 365 * 24 * 3_600_000;
 export function resolveSettings(configuration: Configuration): ExecutionSettings {
   const get = configuration.get.bind(configuration);
   if (get(STATE_BACKEND) === 'rocksdb') throw rocksDbNotInstalled(`${STATE_BACKEND.key}: rocksdb`);
+  checkExchange(configuration);
   const checkpoint = resolveCheckpoints(configuration);
   return {
     checkpoint,
     restart: resolveRestart(configuration, checkpoint.intervalMs !== undefined),
+    failoverStrategy: get(FAILOVER_STRATEGY),
+    includesElements: get(ERRORS_INCLUDE_ELEMENTS),
     restore: {
       path: get(RESTORE_PATH),
       allowNonRestoredState: get(RESTORE_IGNORE_UNCLAIMED),
       dropStateOf: get(RESTORE_DROP_STATE) ?? [],
-      claimMode: get(RESTORE_CLAIM_MODE),
+      ignoredInFlightOf:
+        get(RESTORE_WITHOUT_CHANNEL_STATE) < 0 ? undefined : get(RESTORE_WITHOUT_CHANNEL_STATE),
+      claimMode: resolveClaimMode(configuration),
       fallback: get(RESTORE_FALLBACK),
-      preferCheckpoint: get(PREFER_CHECKPOINT_FOR_RECOVERY),
     },
     parallelism: get(DEFAULT_PARALLELISM),
     host: get(HOST),
@@ -125,8 +142,23 @@ export function resolveSettings(configuration: Configuration): ExecutionSettings
     maxDurationMs: get(RUN_MAX_DURATION),
     segmentSizeBytes: get(SEGMENT_SIZE),
     segmentsPerChannel: get(SEGMENTS_PER_CHANNEL),
+    statisticsLimits: { checkpoints: get(CHECKPOINTS_HISTORY), exceptions: get(EXCEPTION_HISTORY_SIZE) },
     warnings: warningsOf(configuration),
   };
+}
+
+/** Without a path nothing is restored, and nobody asks whose it is. */
+function resolveClaimMode(configuration: Configuration): RestoreSettings['claimMode'] {
+  const mode = configuration.get(RESTORE_CLAIM_MODE);
+  if (mode !== 'LEGACY') return mode;
+  if (configuration.get(RESTORE_PATH) === undefined) return 'NO_CLAIM';
+  throw new MillraceError(
+    'CONFIG_INVALID',
+    `"${RESTORE_CLAIM_MODE.key}" is LEGACY, which is refused: in that mode nobody owns the snapshot, so nobody can know when ` +
+      'it may be deleted. Use NO_CLAIM (it stays yours and is never deleted) or CLAIM (the job owns it and deletes it when ' +
+      'it is outdated).',
+    { details: { key: RESTORE_CLAIM_MODE.key } },
+  );
 }
 
 function resolveCheckpoints(configuration: Configuration): CheckpointSettings {
@@ -142,15 +174,26 @@ function resolveCheckpoints(configuration: Configuration): CheckpointSettings {
     timeoutMs: get(CHECKPOINTING_TIMEOUT),
     minPauseMs,
     maxConcurrent: get(CHECKPOINTING_MAX_CONCURRENT),
+    alignedTimeoutMs: get(UNALIGNED_ENABLED) ? get(ALIGNED_CHECKPOINT_TIMEOUT) : undefined,
+    intervalDuringBacklogMs: get(CHECKPOINTING_INTERVAL_DURING_BACKLOG),
     tolerableFailures: get(CHECKPOINTING_TOLERABLE_FAILURES),
-    retention:
-      get(CHECKPOINTING_RETENTION) === 'RETAIN_ON_CANCELLATION'
-        ? 'RETAIN_ON_CANCELLATION'
-        : 'DELETE_ON_CANCELLATION',
+    retention: get(CHECKPOINTING_RETENTION),
     retainedCount: Math.max(1, get(CHECKPOINTING_NUM_RETAINED)),
     storage: resolveStorage(configuration),
     asyncSnapshots: get(ASYNC_SNAPSHOTS),
+    preferCheckpoint: get(PREFER_CHECKPOINT_FOR_RECOVERY),
   };
+}
+
+/** What a ring can be: its header says why. */
+function checkExchange(configuration: Configuration): void {
+  const segments = configuration.get(SEGMENTS_PER_CHANNEL);
+  const sizeBytes = configuration.get(SEGMENT_SIZE);
+  const refused = (key: string, value: number, expected: string): MillraceError =>
+    new MillraceError('CONFIG_INVALID', `"${key}" is ${value}: expected ${expected}`, { details: { key } });
+  if ((segments & (segments - 1)) !== 0)
+    throw refused(SEGMENTS_PER_CHANNEL.key, segments, 'a power of two, such as 8');
+  if (sizeBytes % 8 !== 0) throw refused(SEGMENT_SIZE.key, sizeBytes, 'a multiple of 8, such as 32768');
 }
 
 function checkContradictions(configuration: Configuration, intervalMs: number): void {
@@ -162,17 +205,17 @@ function checkContradictions(configuration: Configuration, intervalMs: number): 
         `"${CHECKPOINTING_INTERVAL.key}", ${formatDuration(intervalMs)}: set 0 or at least that`,
     );
   }
-  if (isUnaligned(configuration) && configuration.get(CHECKPOINTING_MAX_CONCURRENT) > 1) {
-    throw new MillraceError(
+  if (!configuration.get(UNALIGNED_ENABLED)) return;
+  const needs = (key: string, value: unknown, wanted: string): MillraceError =>
+    new MillraceError(
       'CONFIG_INVALID',
-      `"${CHECKPOINTING_MAX_CONCURRENT.key}" must be 1 with unaligned checkpoints ("${UNALIGNED_ENABLED.key}")`,
+      `"${key}" is ${value}: with unaligned checkpoints ("${UNALIGNED_ENABLED.key}") it must be ${wanted}`,
+      { details: { key } },
     );
-  }
-}
-
-/** Unaligned checkpoints need the mode EXACTLY_ONCE. */
-function isUnaligned(configuration: Configuration): boolean {
-  return configuration.get(UNALIGNED_ENABLED) && configuration.get(CHECKPOINTING_MODE) === 'EXACTLY_ONCE';
+  const mode = configuration.get(CHECKPOINTING_MODE);
+  if (mode !== 'EXACTLY_ONCE') throw needs(CHECKPOINTING_MODE.key, mode, 'EXACTLY_ONCE');
+  const concurrent = configuration.get(CHECKPOINTING_MAX_CONCURRENT);
+  if (concurrent > 1) throw needs(CHECKPOINTING_MAX_CONCURRENT.key, concurrent, '1');
 }
 
 function resolveStorage(configuration: Configuration): CheckpointStorageSettings {
@@ -236,8 +279,10 @@ function warningsOf(configuration: Configuration): string[] {
   if (configuration.get(CHECKPOINTING_NUM_RETAINED) < 1) {
     warnings.push(`"${CHECKPOINTING_NUM_RETAINED.key}" is below 1: one checkpoint is retained`);
   }
-  if (configuration.get(UNALIGNED_ENABLED) && !isUnaligned(configuration)) {
-    warnings.push('unaligned checkpoints need the mode EXACTLY_ONCE: they are off');
+  if (configuration.get(ALIGNED_CHECKPOINT_TIMEOUT) > 0 && !configuration.get(UNALIGNED_ENABLED)) {
+    warnings.push(
+      `"${ALIGNED_CHECKPOINT_TIMEOUT.key}" means nothing unless "${UNALIGNED_ENABLED.key}" is true`,
+    );
   }
   if (configuration.get(PREFER_CHECKPOINT_FOR_RECOVERY)) {
     warnings.push(

@@ -34,14 +34,14 @@ describe('Java code', () => {
       .enableExternalizedCheckpoints(ExternalizedCheckpointCleanup.RETAIN_ON_CANCELLATION);
     env.getCheckpointConfig().setPreferCheckpointForRecovery(true);
 
-    const { checkpoint, restore } = resolveSettings(env.getConfiguration());
+    const { checkpoint } = resolveSettings(env.getConfiguration());
     assert.equal(checkpoint.intervalMs, 1000);
     assert.equal(checkpoint.mode, 'EXACTLY_ONCE');
     assert.equal(checkpoint.minPauseMs, 500);
     assert.equal(checkpoint.timeoutMs, 60_000);
     assert.equal(checkpoint.maxConcurrent, 1);
     assert.equal(checkpoint.retention, 'RETAIN_ON_CANCELLATION');
-    assert.equal(restore.preferCheckpoint, true);
+    assert.equal(checkpoint.preferCheckpoint, true);
   });
 
   it('that finds the constants in CheckpointConfig', () => {

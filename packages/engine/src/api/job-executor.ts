@@ -2,7 +2,14 @@
  * What the environment needs of the engine that runs jobs, and what users get of a running job. The implementation is
  * the local executor; tests give their own.
  */
-import type { CheckpointSummary, JobStatus } from '../coordinator/index.ts';
+import type {
+  CheckpointConfigInfo,
+  CheckpointingStatistics,
+  CheckpointStatistics,
+  CheckpointSummary,
+  TaskCheckpointStatisticsWithSubtaskDetails,
+} from '../checkpoint/index.ts';
+import type { JobExceptionsInfoWithHistory, JobStatus } from '../coordinator/index.ts';
 import type { TextHash } from '../graph/index.ts';
 import type { JobGraph } from '../runtime/index.ts';
 import type { ExecutionSettings } from './execution-settings.ts';
@@ -27,10 +34,16 @@ export interface JobClient {
   readonly jobName: string;
   /** What the job does at this moment. */
   getJobStatus(): JobStatus;
-  /** Resolves when the job has finished; rejects with what it failed of, or JOB_CANCELED. */
+  /** Resolves when the job has finished; rejects with what it failed of, JOB_CANCELED or JOB_SUSPENDED. */
   getJobExecutionResult(): Promise<JobExecutionResult>;
   /** Resolves when all tasks have ended. What happens to the checkpoints: `setExternalizedCheckpointRetention`. */
   cancel(): Promise<void>;
+  /**
+   * Ends the job at once so that it can go on later: as `cancel`, but its checkpoints are kept, whatever their retention
+   * says, and the job goes on from the newest when it is started with `latest`. For a process that is told to go and has no
+   * time for `stop`. Resolves when all tasks have ended.
+   */
+  suspend(): Promise<void>;
   /** Resolves when the job runs. Rejects with JOB_NOT_RUNNING if it ends before that. */
   untilRunning(): Promise<void>;
   /**
@@ -45,7 +58,10 @@ export interface JobClient {
    * then means. Resolves to the savepoint's path.
    */
   stopWithSavepoint(directory?: string, options?: { readonly drain?: boolean }): Promise<string>;
-  /** Takes a checkpoint now. Rejects with CHECKPOINT_FAILED if it does not complete. */
+  /**
+   * Takes a checkpoint, also in a job without periodic ones; it waits while as many as allowed are under way. Resolves when it
+   * is complete. Rejects with CHECKPOINT_FAILED if it does not complete, with JOB_NOT_RUNNING if the job ends before.
+   */
   triggerCheckpoint(): Promise<CheckpointSummary>;
   /**
    * Takes a savepoint in `directory` (default: `execution.checkpointing.savepoint-dir`); the job goes on. Resolves to its
@@ -56,6 +72,32 @@ export interface JobClient {
   progress(): SourceProgress[];
   /** The numbers of docs/reference/metrics.md, by scope. */
   metrics(): JobMetrics;
+  /**
+   * For people: why a checkpoint took as long as it did, why it failed, or what it waits for; and what each subtask told of
+   * it. Without a number it is about the one that was triggered last.
+   */
+  explainCheckpoint(checkpointId?: number): string;
+  /**
+   * For people: what the job was restored from last, why from that, how many records were emitted again, and how long it
+   * took. A start from a snapshot counts too.
+   */
+  explainRecovery(): string;
+  /** All checkpoints of this run in numbers, as Flink's `GET /jobs/:jobid/checkpoints`. */
+  getCheckpointStatistics(): CheckpointingStatistics;
+  /** One checkpoint, with its tasks by their ids, as Flink's `…/checkpoints/details/:checkpointid`; undefined: not known. */
+  getCheckpointDetails(checkpointId: number): CheckpointStatistics | undefined;
+  /**
+   * One task of a checkpoint, with its subtasks, as Flink's `…/checkpoints/details/:checkpointid/subtasks/:vertexid`. Ids of
+   * tasks are in `getCheckpointDetails(…).tasks` and in `metrics().tasks`.
+   */
+  getTaskCheckpointDetails(
+    checkpointId: number,
+    vertexId: string,
+  ): TaskCheckpointStatisticsWithSubtaskDetails | undefined;
+  /** How checkpoints are taken, as Flink's `GET /jobs/:jobid/checkpoints/config`. */
+  getCheckpointConfig(): CheckpointConfigInfo;
+  /** The failures of this run, newest first, as Flink's `GET /jobs/:jobid/exceptions`. */
+  getExceptions(): JobExceptionsInfoWithHistory;
 }
 
 /** What a job was stopped with. */
@@ -83,6 +125,8 @@ export interface JobMetrics {
 /** Of one subtask of one task, with its operators by name. */
 export interface TaskMetricValues {
   readonly vertex: string;
+  /** Its id, 32 hexadecimal digits. */
+  readonly vertexId: string;
   readonly subtaskIndex: number;
   readonly values: Readonly<Record<string, number>>;
   readonly operators: Readonly<Record<string, Readonly<Record<string, number>>>>;

@@ -6,19 +6,13 @@
  * that a module with several jobs finds the one it was started for; earlier calls answer at once in a worker.
  */
 import { MillraceError } from '../base/index.ts';
+import { type CompletedSnapshot, createCheckpointStorage } from '../checkpoint/index.ts';
 import {
-  type CompletedSnapshot,
-  createCheckpointStorage,
-  findLatestSnapshot,
-  openVerifiedSnapshot,
-} from '../checkpoint/index.ts';
-import {
+  describeEdges,
   describeOperators,
   inlineSlotHost,
   type JobEndReport,
   JobMaster,
-  type RestoredExecution,
-  restoreExecution,
   type SlotHost,
   type WorkerTask,
   workerSlotHost,
@@ -34,18 +28,12 @@ import type { Platform } from '../platform/index.ts';
 import { type JobGraph, Slot, type ToSlot } from '../runtime/index.ts';
 import { type EarlierJob, EarlierJobRecord, earlierJobClient } from './earlier-jobs.ts';
 import type { ExecutionSettings } from './execution-settings.ts';
+import { findBeginning, settleBeginning } from './job-beginning.ts';
 import type { Deliver, JobClient, JobExecutor } from './job-executor.ts';
 import { LocalJobClient } from './local-job-client.ts';
 
 /** Version of the engine, as snapshots name it. */
 const MILLRACE_VERSION = '0.1.0';
-
-/** What a job starts from. */
-interface InitialState {
-  readonly snapshot: CompletedSnapshot | undefined;
-  /** The execution whose place it takes; undefined: it is one of its own. */
-  readonly continues: { readonly jobId: string; readonly lineageId: string } | undefined;
-}
 
 export class LocalExecutor implements JobExecutor {
   readonly hash: TextHash;
@@ -66,7 +54,7 @@ export class LocalExecutor implements JobExecutor {
   execute(graph: JobGraph, settings: ExecutionSettings, deliver: Deliver = () => {}): Promise<JobClient> {
     const executionIndex = this.executions++;
     const task = workerTask(this.platform);
-    if (task !== undefined) return this.runInWorker(graph, task, executionIndex, deliver);
+    if (task !== undefined) return this.runInWorker(graph, settings, task, executionIndex, deliver);
     const record = new EarlierJobRecord();
     this.records[executionIndex] = record;
     return record.follow(this.start(graph, settings, record.remembering(deliver), executionIndex));
@@ -89,7 +77,7 @@ export class LocalExecutor implements JobExecutor {
       );
     }
     const storage = createCheckpointStorage(platform, settings.checkpoint.storage);
-    const found = await this.findInitial(graph, settings);
+    const found = await findBeginning(platform, graph, settings);
     const { jobId, lineageId } = found.continues ?? {
       jobId: platform.random.hex(16),
       lineageId: platform.random.hex(8),
@@ -98,25 +86,8 @@ export class LocalExecutor implements JobExecutor {
     let master: JobMaster;
     let initial: CompletedSnapshot | undefined;
     try {
-      const isSuccessor = found.continues !== undefined;
-      const existing = isSuccessor ? await storage.listCompleted() : [];
-      // Until we had the lock an execution that was just ending may have completed one more, or removed them.
-      const isOutdated = isSuccessor && existing.at(-1)?.checkpointId !== found.snapshot?.checkpointId;
-      initial = (isOutdated ? await this.findInitial(graph, settings) : found).snapshot;
-      const restoreNow = (snapshot: CompletedSnapshot): RestoredExecution =>
-        restoreExecution(snapshot, graph, settings.restore, logger);
-      // Checked before anything starts; the first attempt takes the result, so that what is dropped is logged once.
-      let checked = initial === undefined ? undefined : restoreNow(initial);
-      const restore = async (snapshot: CompletedSnapshot): Promise<RestoredExecution> => {
-        const ready = snapshot === initial ? checked : undefined;
-        checked = undefined;
-        if (ready !== undefined) return ready;
-        // Nothing is trusted without its hash, not even what this process has written.
-        const { directory } = snapshot;
-        return restoreNow(
-          directory === undefined ? snapshot : await openVerifiedSnapshot(platform, directory),
-        );
-      };
+      const beginning = await settleBeginning(platform, graph, settings, found, storage);
+      initial = beginning.initial;
       master = new JobMaster({
         graph,
         platform,
@@ -128,19 +99,22 @@ export class LocalExecutor implements JobExecutor {
           planHash: graph.planHash,
           millraceVersion: MILLRACE_VERSION,
           operators: describeOperators(graph),
+          edges: describeEdges(graph),
         },
         checkpoint: settings.checkpoint,
         restart: settings.restart,
+        failoverStrategy: settings.failoverStrategy,
+        includesElements: settings.includesElements,
         autoWatermarkIntervalMs: settings.autoWatermarkIntervalMs,
         bufferTimeoutMs: settings.bufferTimeoutMs,
+        ringLayout: { segmentBytes: settings.segmentSizeBytes, segments: settings.segmentsPerChannel },
         cancellationTimeoutMs: settings.cancellationTimeoutMs,
         maxRecords: settings.maxRecords,
         maxDurationMs: settings.maxDurationMs,
         storage,
+        statisticsLimits: settings.statisticsLimits,
         startsFromLatest: settings.restore.path === 'latest',
-        existing,
-        initial,
-        restore,
+        ...beginning,
         deliver,
         onStatus: (status) => logger.log('debug', `job '${graph.jobName}' is ${status}`),
       });
@@ -154,6 +128,7 @@ export class LocalExecutor implements JobExecutor {
       master,
       end: this.runToEnd(master, graph, initial),
       savepointDirectory: settings.savepointDirectory,
+      checkpointSettings: settings.checkpoint,
       logger,
     });
   }
@@ -174,31 +149,6 @@ export class LocalExecutor implements JobExecutor {
       );
     }
     return report;
-  }
-
-  private async findInitial(graph: JobGraph, settings: ExecutionSettings): Promise<InitialState> {
-    const { path, fallback } = settings.restore;
-    if (path === undefined) return { snapshot: undefined, continues: undefined };
-    if (path !== 'latest') {
-      return { snapshot: await openVerifiedSnapshot(this.platform, path), continues: undefined };
-    }
-    const { storage } = settings.checkpoint;
-    if (storage.kind !== 'filesystem') {
-      throw new MillraceError(
-        'CONFIG_INVALID',
-        'The job is to start from its latest checkpoint, but its checkpoints are kept in memory and gone with the process. ' +
-          'Set a directory: env.setStateBackend(new FsStateBackend("file:///...")), or state.checkpoints.dir.',
-      );
-    }
-    const policy = fallback === 'newest-intact' ? 'fallback' : 'stop';
-    const { snapshot, explanation, abandoned } = await findLatestSnapshot(
-      this.platform,
-      storage.uri,
-      graph.jobName,
-      policy,
-    );
-    for (const line of explanation) this.platform.logger.log('info', line);
-    return { snapshot, continues: snapshot?.manifest ?? abandoned };
   }
 
   private hostOf(graph: JobGraph, settings: ExecutionSettings, executionIndex: number): SlotHost {
@@ -235,13 +185,16 @@ export class LocalExecutor implements JobExecutor {
   /** Runs the slot this thread was started for. Never resolves for that call. */
   private async runInWorker(
     graph: JobGraph,
+    settings: ExecutionSettings,
     task: WorkerTask,
     executionIndex: number,
     deliver: Deliver,
   ): Promise<JobClient> {
     const thread = this.platform.threads.current!;
-    if (executionIndex < task.executionIndex)
-      return earlierJobClient(graph, task.earlierJobs[executionIndex] as EarlierJob, deliver);
+    if (executionIndex < task.executionIndex) {
+      const earlier = task.earlierJobs[executionIndex] as EarlierJob;
+      return earlierJobClient(graph, settings.checkpoint, earlier, deliver);
+    }
     // Several jobs at a time: the others run in threads of their own.
     if (executionIndex > task.executionIndex) return new Promise(() => {});
     if (graph.planHash !== task.planHash) {

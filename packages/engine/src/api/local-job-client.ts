@@ -1,6 +1,20 @@
 /** A job of the local executor as its user sees it. */
 import { type Logger, MillraceError, SAVEPOINT_DIR } from '../base/index.ts';
-import type { CheckpointSummary, JobEndReport, JobMaster, JobStatus } from '../coordinator/index.ts';
+import {
+  type CheckpointConfigInfo,
+  type CheckpointingStatistics,
+  type CheckpointSettings,
+  type CheckpointStatistics,
+  type CheckpointSummary,
+  checkpointConfigInfo,
+  type TaskCheckpointStatisticsWithSubtaskDetails,
+} from '../checkpoint/index.ts';
+import type {
+  JobEndReport,
+  JobExceptionsInfoWithHistory,
+  JobMaster,
+  JobStatus,
+} from '../coordinator/index.ts';
 import type { JobGraph, TaskMetrics } from '../runtime/index.ts';
 import type {
   JobClient,
@@ -18,6 +32,7 @@ export interface LocalJob {
   readonly end: Promise<JobEndReport>;
   /** Of savepoints that name none. */
   readonly savepointDirectory: string | undefined;
+  readonly checkpointSettings: CheckpointSettings;
   /** Told of a failure that nobody asked about. */
   readonly logger: Logger;
 }
@@ -29,15 +44,17 @@ export class LocalJobClient implements JobClient {
   private readonly master: JobMaster;
   private readonly end: Promise<JobEndReport>;
   private readonly savepointDirectory: string | undefined;
+  private readonly checkpointSettings: CheckpointSettings;
   private isResultWanted = false;
 
-  constructor({ jobId, graph, master, end, savepointDirectory, logger }: LocalJob) {
+  constructor({ jobId, graph, master, end, savepointDirectory, checkpointSettings, logger }: LocalJob) {
     this.jobId = jobId;
     this.jobName = graph.jobName;
     this.graph = graph;
     this.master = master;
     this.end = end;
     this.savepointDirectory = savepointDirectory;
+    this.checkpointSettings = checkpointSettings;
     void end.then(({ status, error }) => {
       if (status === 'FAILED' && !this.isResultWanted)
         logger.log('error', `Job '${graph.jobName}' failed: ${error?.message ?? 'unknown'}`);
@@ -58,6 +75,8 @@ export class LocalJobClient implements JobClient {
     const { status, error } = await this.end;
     if (status === 'CANCELED')
       throw new MillraceError('JOB_CANCELED', `Job '${this.jobName}' was cancelled.`);
+    if (status === 'SUSPENDED')
+      throw new MillraceError('JOB_SUSPENDED', `Job '${this.jobName}' was suspended: start it from latest.`);
     if (error !== undefined) throw error;
     const { statistics } = this.master;
     return {
@@ -68,12 +87,17 @@ export class LocalJobClient implements JobClient {
       restarts: statistics.numRestarts,
       completedCheckpoints: statistics.numberOfCompletedCheckpoints,
       failedCheckpoints: statistics.numberOfFailedCheckpoints,
-      lastCheckpoint: statistics.lastCheckpoint,
+      lastCheckpoint: statistics.checkpoints.summaryOf(),
     };
   }
 
   async cancel(): Promise<void> {
     this.master.cancel();
+    await this.end;
+  }
+
+  async suspend(): Promise<void> {
+    this.master.suspend();
     await this.end;
   }
 
@@ -125,7 +149,8 @@ export class LocalJobClient implements JobClient {
   ): Promise<CheckpointSummary> {
     await this.master.untilRunning();
     const answer = await this.master.requestCheckpoint(kind, directory);
-    if (answer.type === 'completed') return this.master.statistics.summaryOf(answer.checkpointId)!;
+    if (answer.type === 'completed')
+      return this.master.statistics.checkpoints.summaryOf(answer.checkpointId)!;
     throw new MillraceError(
       'CHECKPOINT_FAILED',
       `The ${kind} of job '${this.jobName}' that was asked for did not complete: ${answer.message}`,
@@ -148,17 +173,43 @@ export class LocalJobClient implements JobClient {
 
   metrics(): JobMetrics {
     const { statistics } = this.master;
-    const { lastCheckpoint } = statistics;
     const job: Record<string, number> = {
       numRestarts: statistics.numRestarts,
       uptime: statistics.uptimeMs,
-      numberOfCompletedCheckpoints: statistics.numberOfCompletedCheckpoints,
-      numberOfFailedCheckpoints: statistics.numberOfFailedCheckpoints,
-      lastCheckpointDuration: lastCheckpoint?.durationMs ?? -1,
-      lastCheckpointSize: lastCheckpoint?.stateSizeBytes ?? -1,
-      lastCompletedCheckpointId: lastCheckpoint?.checkpointId ?? -1,
+      ...statistics.checkpoints.metrics(),
     };
     return { job, tasks: this.master.metrics().map((task) => this.taskValues(task)) };
+  }
+
+  explainCheckpoint(checkpointId?: number): string {
+    return this.master.statistics.explainCheckpoint(checkpointId);
+  }
+
+  explainRecovery(): string {
+    return this.master.statistics.explainRecovery();
+  }
+
+  getCheckpointStatistics(): CheckpointingStatistics {
+    return this.master.statistics.checkpoints.overview();
+  }
+
+  getCheckpointDetails(checkpointId: number): CheckpointStatistics | undefined {
+    return this.master.statistics.checkpoints.details(checkpointId);
+  }
+
+  getTaskCheckpointDetails(
+    checkpointId: number,
+    vertexId: string,
+  ): TaskCheckpointStatisticsWithSubtaskDetails | undefined {
+    return this.master.statistics.checkpoints.taskDetails(checkpointId, vertexId);
+  }
+
+  getCheckpointConfig(): CheckpointConfigInfo {
+    return checkpointConfigInfo(this.checkpointSettings);
+  }
+
+  getExceptions(): JobExceptionsInfoWithHistory {
+    return this.master.statistics.exceptions.info();
   }
 
   private recordsRead(): number {
@@ -171,6 +222,7 @@ export class LocalJobClient implements JobClient {
   private taskValues(metrics: TaskMetrics): JobMetrics['tasks'][number] {
     return {
       vertex: this.graph.vertices[metrics.task.vertex]!.name,
+      vertexId: this.master.statistics.vertices[metrics.task.vertex]!.id,
       subtaskIndex: metrics.task.subtask,
       values: {
         numRecordsIn: metrics.numRecordsIn,

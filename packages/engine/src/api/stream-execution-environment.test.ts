@@ -56,8 +56,16 @@ class RecordingExecutor implements JobExecutor {
         this.cancelled++;
         this.end.reject(new MillraceError('INVALID_ARGUMENT', 'cancelled'));
       },
+      suspend: () => assert.fail('not called'),
       triggerCheckpoint: () => assert.fail('not called'),
       metrics: () => ({ job: {}, tasks: [] }),
+      explainCheckpoint: () => assert.fail('not called'),
+      explainRecovery: () => assert.fail('not called'),
+      getCheckpointStatistics: () => assert.fail('not called'),
+      getCheckpointDetails: () => assert.fail('not called'),
+      getTaskCheckpointDetails: () => assert.fail('not called'),
+      getCheckpointConfig: () => assert.fail('not called'),
+      getExceptions: () => assert.fail('not called'),
     };
   }
 }

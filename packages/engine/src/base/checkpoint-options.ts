@@ -32,7 +32,11 @@ export const CHECKPOINTING_INTERVAL = optionWithoutDefault(
 export const CHECKPOINTING_INTERVAL_DURING_BACKLOG = optionWithoutDefault(
   'execution.checkpointing.interval-during-backlog',
   durationValue({ ...atLeast10Ms, zeroAllowed: true }),
-  { description: 'The interval while a source works off a backlog; 0: none meanwhile.', effect: 'later' },
+  {
+    description:
+      'The interval while a source says that it works off a backlog, as a hybrid source does until its last source; 0: no ' +
+      'periodic checkpoints meanwhile. At least `execution.checkpointing.interval`, which holds if this is absent.',
+  },
 );
 export const CHECKPOINTING_MODE = optionWithDefault(
   'execution.checkpointing.mode',
@@ -54,7 +58,9 @@ export const CHECKPOINTING_MIN_PAUSE = optionWithDefault(
   durationValue(),
   0,
   {
-    description: 'Least time between the end of one checkpoint and the start of the next.',
+    description:
+      'Least time between the end of one checkpoint, well or not, and the start of the next periodic one; above 0 there is ' +
+      'none while another checkpoint or savepoint is under way.',
   },
 );
 export const CHECKPOINTING_MAX_CONCURRENT = optionWithDefault(
@@ -62,25 +68,31 @@ export const CHECKPOINTING_MAX_CONCURRENT = optionWithDefault(
   integerValue({ min: 1 }),
   1,
   {
-    description: 'How many checkpoints may run at a time. More than 1 is stored; one runs at a time so far.',
-    effect: 'later',
+    description:
+      'How many checkpoints may be under way at a time; savepoints count, but begin whatever the number. Must be 1 with ' +
+      'unaligned checkpoints.',
   },
 );
 export const CHECKPOINTING_TOLERABLE_FAILURES = optionWithDefault(
   'execution.checkpointing.tolerable-failed-checkpoints',
   integerValue({ min: 0 }),
   0,
-  { description: 'How many checkpoints may fail one after the other before the job fails over.' },
+  {
+    description:
+      'How many checkpoints may fail one after the other before the job fails over. Savepoints do not count, nor checkpoints ' +
+      'that were given up because a task failed or a newer one completed.',
+  },
 );
 export const CHECKPOINTING_RETENTION = optionWithDefault(
   'execution.checkpointing.externalized-checkpoint-retention',
   enumValue(['DELETE_ON_CANCELLATION', 'RETAIN_ON_CANCELLATION', 'NO_EXTERNALIZED_CHECKPOINTS']),
-  'NO_EXTERNALIZED_CHECKPOINTS',
+  'DELETE_ON_CANCELLATION',
   {
     description:
-      'What becomes of the checkpoints of a job that is cancelled; NO_EXTERNALIZED_CHECKPOINTS means the same as ' +
-      'DELETE_ON_CANCELLATION. Whatever is set here, those of a failed job are kept, and those of a finished job are ' +
-      'deleted, but for the last one if the job starts from `latest` or was stopped in order to go on later.',
+      'What becomes of the checkpoints at the end of the job. DELETE_ON_CANCELLATION deletes them if it is cancelled and ' +
+      'keeps them if it fails; RETAIN_ON_CANCELLATION keeps them in both cases; NO_EXTERNALIZED_CHECKPOINTS deletes them in ' +
+      'both. Those of a finished job are always deleted, those of a suspended one never. But whenever a job that starts ' +
+      'from `latest`, or was stopped in order to go on later, finishes or fails, its newest checkpoint is kept.',
   },
 );
 export const CHECKPOINTING_NUM_RETAINED = optionWithDefault(
@@ -135,9 +147,11 @@ export const UNALIGNED_ENABLED = optionWithDefault(
   booleanValue,
   false,
   {
-    description: 'Let barriers overtake records, which become part of the checkpoint.',
+    description:
+      'Let barriers overtake records, which become part of the checkpoint: for jobs whose checkpoints take too long because ' +
+      'records wait for a slow operator. Needs the mode EXACTLY_ONCE and one checkpoint at a time. Savepoints are always ' +
+      'aligned.',
     deprecatedKeys: ['execution.checkpointing.unaligned'],
-    effect: 'later',
   },
 );
 export const ALIGNED_CHECKPOINT_TIMEOUT = optionWithDefault(
@@ -145,9 +159,10 @@ export const ALIGNED_CHECKPOINT_TIMEOUT = optionWithDefault(
   durationValue(),
   0,
   {
-    description: 'An unaligned checkpoint starts aligned and becomes unaligned after that time; 0: at once.',
+    description:
+      'With unaligned checkpoints: barriers wait their turn for that long after the trigger, and only then overtake; 0: they ' +
+      'overtake at once.',
     deprecatedKeys: ['execution.checkpointing.alignment-timeout'],
-    effect: 'later',
   },
 );
 export const FORCE_UNALIGNED = optionWithDefault(
@@ -156,21 +171,25 @@ export const FORCE_UNALIGNED = optionWithDefault(
   false,
   {
     description:
-      'Unaligned checkpoints also where restoring with another parallelism is not certain to work.',
-    effect: 'later',
+      'Unaligned checkpoints also with custom partitioners. Checked and not needed: records in flight are given to the ' +
+      'partitioner again when the parallelism changes.',
   },
 );
 export const UNALIGNED_INTERRUPTIBLE_TIMERS = optionWithDefault(
   'execution.checkpointing.unaligned.interruptible-timers.enabled',
   booleanValue,
   false,
-  { description: 'Let a barrier through while many timers fire.', effect: 'later' },
+  { description: 'Let a barrier through while many timers fire. Checked and not needed: that is always so.' },
 );
 export const MAX_SUBTASKS_PER_CHANNEL_STATE_FILE = optionWithDefault(
   'execution.checkpointing.unaligned.max-subtasks-per-channel-state-file',
   integerValue({ min: 1 }),
   5,
-  { description: 'How many subtasks write their records in flight to one file.', effect: 'later' },
+  {
+    description:
+      'How many subtasks write their records in flight to one file. Checked and not needed: they go into the file that the ' +
+      'task writes for its state anyway.',
+  },
 );
 export const CHECKPOINTS_AFTER_TASKS_FINISH = optionWithDefault(
   'execution.checkpointing.checkpoints-after-tasks-finish',
@@ -194,10 +213,10 @@ export const RESTORE_CLAIM_MODE = optionWithDefault(
   'NO_CLAIM',
   {
     description:
-      'Who owns the snapshot that the job starts from: CLAIM gives it to the job, which deletes it when it is outdated; ' +
-      'NO_CLAIM leaves it alone, which is always done so far.',
+      'Who owns the snapshot that the job starts from. NO_CLAIM: you; the job never deletes it, and needs it no longer once it ' +
+      'has completed a checkpoint. CLAIM: the job; it counts as one of its checkpoints and is deleted like them. LEGACY is ' +
+      'refused: use one of the others.',
     deprecatedKeys: ['execution.savepoint-restore-mode'],
-    effect: 'later',
   },
 );
 export const RESTORE_IGNORE_UNCLAIMED = optionWithDefault(
@@ -217,7 +236,6 @@ export const RESTORE_WITHOUT_CHANNEL_STATE = optionWithDefault(
   {
     description: 'The checkpoint with this number is restored without its records in flight.',
     deprecatedKeys: ['execution.checkpointing.recover-without-channel-state.checkpoint-id'],
-    effect: 'later',
   },
 );
 export const APPROXIMATE_LOCAL_RECOVERY = optionWithDefault(
@@ -249,9 +267,8 @@ export const PREFER_CHECKPOINT_FOR_RECOVERY = optionWithDefault(
   false,
   {
     description:
-      'Recover from the latest checkpoint even if there is a newer savepoint. What came between is done again; sinks may ' +
-      'show it twice.',
-    effect: 'later',
+      'Recover from the newest checkpoint even if the job was stopped with a newer savepoint. Unsafe: what came between is done ' +
+      'again; sinks may show it twice.',
   },
 );
 

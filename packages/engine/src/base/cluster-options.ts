@@ -1,6 +1,6 @@
 /**
  * Configuration keys of a Flink cluster that a shared configuration file may hold: addresses, memory of processes, high
- * availability, the web interface, the client. They are checked for their type; the embedded engine does not use them.
+ * availability, the web interface, the client. They are checked for their type; the embedded engine uses two of them.
  */
 import {
   booleanValue,
@@ -20,7 +20,7 @@ const port = integerValue({ min: 0, max: 65535 });
 const count = integerValue({ min: 0 });
 const DEFAULT_CONTENT_LENGTH = 100 * 1024 * 1024;
 
-/** An option of the cluster: none has an effect on a job that runs in its own process. */
+/** An option of the cluster that has no effect on a job that runs in its own process. */
 function option<T extends NonNullable<unknown>>(
   key: string,
   type: ValueType<T>,
@@ -125,13 +125,20 @@ const REST: readonly ConfigOption[] = [
   option('rest.profiling.enabled', booleanValue, 'Offer profiles.', false),
 ];
 
+export const CHECKPOINTS_HISTORY = optionWithDefault('web.checkpoints.history', count, 10, {
+  description: 'How many checkpoints the statistics of a job list.',
+});
+export const EXCEPTION_HISTORY_SIZE = optionWithDefault('web.exception-history-size', count, 16, {
+  description: 'How many failures the statistics of a job list.',
+});
+
 const WEB_AND_CLIENT: readonly ConfigOption[] = [
   option('web.submit.enable', booleanValue, 'Jobs may be submitted.', true),
   option('web.cancel.enable', booleanValue, 'Jobs may be cancelled.', true),
   option('web.rescale.enable', booleanValue, 'Jobs may be rescaled.', true),
   option('web.refresh-interval', durationValue(), 'How often the dashboard asks.', 3 * SECOND_MS),
-  option('web.checkpoints.history', count, 'Checkpoints that are shown.', 10),
-  option('web.exception-history-size', count, 'Failures that are shown.', 16),
+  CHECKPOINTS_HISTORY,
+  EXCEPTION_HISTORY_SIZE,
   option('web.history', count, 'Ended jobs that are shown.', 5),
   option('web.timeout', durationValue(), 'Time for an answer.', 10 * MINUTE_MS),
   option('web.tmpdir', textValue, 'Directory for temporary files of the server.'),

@@ -220,11 +220,11 @@ describe('a configuration', () => {
   it('warns of what is set and has no effect yet, unless it is the default or of the cluster', () => {
     const configuration = Configuration.from({
       'rest.port': 80,
-      'execution.checkpointing.max-concurrent-checkpoints': 1,
-      'execution.checkpointing.unaligned.enabled': true,
+      'execution.checkpointing.write-buffer-size': 4096,
+      'execution.checkpointing.file-merging.enabled': true,
     });
     assert.deepEqual(configuration.warnings(), [
-      '"execution.checkpointing.unaligned.enabled" is set to true and has no effect yet',
+      '"execution.checkpointing.file-merging.enabled" is set to true and has no effect yet',
     ]);
   });
 

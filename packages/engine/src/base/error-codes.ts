@@ -41,6 +41,7 @@ export const ERROR_CODES = {
     retry: 'restart-job',
   },
   JOB_CANCELED: user('The job was cancelled before it ended by itself.'),
+  JOB_SUSPENDED: user('The job was ended before its end in order to go on later.'),
   JOB_NOT_RUNNING: user('What was asked for needs a running job.'),
   STOP_FAILED: {
     sentence: 'A job that was to be stopped goes on, or ended in another way.',

@@ -58,6 +58,16 @@ export const RESTART_STRATEGY = optionWithoutDefault(
     deprecatedKeys: ['restart-strategy'],
   },
 );
+export const FAILOVER_STRATEGY = optionWithDefault(
+  'jobmanager.execution.failover-strategy',
+  enumValue(['region', 'full']),
+  'region',
+  {
+    description:
+      'What a failure of a task restarts: `region` the part of the job that is connected with it, in threads of its own, ' +
+      'while the rest goes on; `full` the whole job.',
+  },
+);
 export const FIXED_DELAY_ATTEMPTS = optionWithDefault(
   'restart-strategy.fixed-delay.attempts',
   integerValue({ min: 0 }),
@@ -184,6 +194,16 @@ export const HOST = optionWithDefault('millrace.host', enumValue(['auto', 'inlin
     'Where subtasks run: `inline` all in the thread that calls `execute`; `workers` in worker threads that load the ' +
     "job's module again; `auto` inline if the highest parallelism is 1, else workers.",
 });
+export const ERRORS_INCLUDE_ELEMENTS = optionWithDefault(
+  'millrace.errors.include-elements',
+  booleanValue,
+  true,
+  {
+    description:
+      'Errors and logs show the record at which a function failed, its key and its timestamp, shortened to 200 characters. ' +
+      'Set `false` where records hold what must not get into logs; what functions themselves put into their errors is shown.',
+  },
+);
 export const RUN_MAX_RECORDS = optionWithoutDefault('millrace.run.max-records', integerValue({ min: 1 }), {
   description:
     'Each source ends after so many records, as if there were no more: the job then finishes. Counted over restarts.',
@@ -198,15 +218,17 @@ export const RUN_MAX_DURATION = optionWithoutDefault(
 );
 export const SEGMENT_SIZE = optionWithDefault(
   'millrace.exchange.segment-size',
-  memoryValue({ minBytes: 1024, maxBytes: 16 * MIB }),
+  memoryValue({ minBytes: 128, maxBytes: 16 * MIB }),
   32 * 1024,
-  { description: 'Bytes of a segment of an exchange.', effect: 'later' },
+  {
+    description: 'Bytes of a segment of an exchange, a multiple of 8; less if a job has very many channels.',
+  },
 );
 export const SEGMENTS_PER_CHANNEL = optionWithDefault(
   'millrace.exchange.segments-per-channel',
-  integerValue({ min: 2, max: 1024 }),
+  integerValue({ min: 4, max: 1024 }),
   8,
-  { description: 'Segments between two subtasks; the producer stops when all are full.', effect: 'later' },
+  { description: 'Segments between two subtasks, a power of two; the producer stops when all are full.' },
 );
 const ROCKSDB: readonly ConfigOption[] = [
   optionWithoutDefault('state.backend.rocksdb.localdir', textValue, {
@@ -257,10 +279,6 @@ const ROCKSDB: readonly ConfigOption[] = [
 
 /** Keys of Flink that are read and checked, and whose values nobody asks for. */
 const WITHOUT_MECHANISM: readonly ConfigOption[] = [
-  optionWithDefault('jobmanager.execution.failover-strategy', enumValue(['region', 'full']), 'region', {
-    description: 'Whether a failure restarts the connected tasks or all. All are restarted so far.',
-    effect: 'later',
-  }),
   optionWithDefault('execution.runtime-mode', enumValue(['STREAMING', 'BATCH', 'AUTOMATIC']), 'STREAMING', {
     description: 'Bounded jobs are run as streams.',
     effect: 'later',
@@ -288,6 +306,7 @@ export const EXECUTION_OPTIONS: readonly ConfigOption[] = [
   STATE_BACKEND,
   ASYNC_SNAPSHOTS,
   MAX_MEMORY_STATE_SIZE,
+  FAILOVER_STRATEGY,
   RESTART_STRATEGY,
   FIXED_DELAY_ATTEMPTS,
   FIXED_DELAY_DELAY,
@@ -310,6 +329,7 @@ export const EXECUTION_OPTIONS: readonly ConfigOption[] = [
   TASK_SLOTS,
   CANCELLATION_TIMEOUT,
   HOST,
+  ERRORS_INCLUDE_ELEMENTS,
   RUN_MAX_DURATION,
   RUN_MAX_RECORDS,
   SEGMENT_SIZE,

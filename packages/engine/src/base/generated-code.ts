@@ -6,15 +6,39 @@
  * Texts consist of the engine's own words and of quoted strings. Functions and data of users get in as bindings.
  */
 
+type Maker = (...bindings: unknown[]) => unknown;
+
 let made = 0;
+/** 0: each text is compiled each time. */
+let reusedMax = 0;
+const reused = new Map<string, Maker>();
 
 /**
  * Evaluates `body`, the statements of a function that returns what is wanted, with `bindings` in scope under their names.
  * `what` says in stack traces and profiles what the code is for.
  */
 export function generateCode<T>(what: string, bindings: Readonly<Record<string, unknown>>, body: string): T {
+  const names = Object.keys(bindings);
+  const key = reusedMax === 0 ? '' : [what, ...names, body].join('\n');
+  let make = reused.get(key);
+  if (make === undefined) {
+    make = compile(what, names, body);
+    if (reused.size >= reusedMax) reused.clear();
+    if (reusedMax > 0) reused.set(key, make);
+  }
+  return make(...Object.values(bindings)) as T;
+}
+
+/**
+ * Lets equal texts be compiled once from now on; at most `textsMax` are kept. For simulators, which start a small job of the
+ * same kind thousands of times in one process: compiling is most of their time, and shared feedback costs them nothing.
+ */
+export function reuseGeneratedCode(textsMax: number): void {
+  reusedMax = textsMax;
+}
+
+function compile(what: string, names: readonly string[], body: string): Maker {
   made++;
   const comment = `${what} #${made}`.replaceAll('*/', '* /');
-  const text = `'use strict'; /* ${comment} */\n${body}`;
-  return new Function(...Object.keys(bindings), text)(...Object.values(bindings)) as T;
+  return new Function(...names, `'use strict'; /* ${comment} */\n${body}`) as Maker;
 }

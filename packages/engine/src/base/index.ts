@@ -31,6 +31,7 @@ export {
   UNALIGNED_ENABLED,
   UNALIGNED_INTERRUPTIBLE_TIMERS,
 } from './checkpoint-options.ts';
+export { CHECKPOINTS_HISTORY, EXCEPTION_HISTORY_SIZE } from './cluster-options.ts';
 export {
   booleanValue,
   type ConfigOption,
@@ -59,12 +60,14 @@ export {
   BUFFER_TIMEOUT,
   CANCELLATION_TIMEOUT,
   DEFAULT_PARALLELISM,
+  ERRORS_INCLUDE_ELEMENTS,
   EXPONENTIAL_ATTEMPTS,
   EXPONENTIAL_INITIAL_BACKOFF,
   EXPONENTIAL_JITTER,
   EXPONENTIAL_MAX_BACKOFF,
   EXPONENTIAL_MULTIPLIER,
   EXPONENTIAL_RESET_THRESHOLD,
+  FAILOVER_STRATEGY,
   FAILURE_RATE_DELAY,
   FAILURE_RATE_INTERVAL,
   FAILURE_RATE_MAX_FAILURES,
@@ -84,11 +87,12 @@ export {
   STATE_BACKEND,
   TASK_SLOTS,
 } from './execution-options.ts';
-export { generateCode } from './generated-code.ts';
+export { generateCode, reuseGeneratedCode } from './generated-code.ts';
 export { type Logger, type LogLevel, lineLogger, silentLogger } from './logger.ts';
 export { formatMemorySize, type MemorySize, memorySizeBytes, parseMemorySize } from './memory-size.ts';
 export { METRICS, type Metric, type MetricScope, type MetricType } from './metrics.ts';
 export { nearestName } from './nearest-name.ts';
+export { counted, readableBytes, readableCount, readableDuration } from './readable-amount.ts';
 export { ignoreRejection } from './refused-promise.ts';
 export { MAX_WATERMARK, MIN_WATERMARK, NO_TIMESTAMP } from './time.ts';
 export { durationWithUnitMs, isTimeUnit, TimeUnit } from './time-unit.ts';

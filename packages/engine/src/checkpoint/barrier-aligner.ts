@@ -1,30 +1,53 @@
 /**
- * Brings the barriers of one task's channels together. Called by the task for each barrier that it takes from a channel;
- * knows no channel, no record and no clock.
+ * Brings the barriers of one task's channels together, and decides when the task takes the checkpoint. Called by the task
+ * for each barrier that it takes from a channel; knows no channel, no record and no clock.
  *
- *                    first barrier(n)                     last barrier(n)
- *       idle ───────────────────────────▶ aligning(n) ─────────────────────▶ idle    settled = n
- *                     started, block        │   ▲  │       unblock-all, aligned
- *                                           │   └──┘ barrier(n): block
- *                                           │
- *                     cancelBarrier(≥ n)    │  barrier(m > n): aborted(n), then as in idle
- *       idle ◀──────────────────────────────┘
- *                     unblock-all, aborted      settled = n (and the cancelled id)
+ * A barrier arrives *in order*, as an element behind the records before it, or *announced*, ahead of them. Only barriers
+ * of kind `checkpoint` are announced, and only in channels that can be overtaken.
  *
- * Barriers of checkpoints that are settled (aligned, aborted, cancelled) are ignored. With one channel the first barrier
- * is the last. `at-least-once` is the same without blocking: records of the next checkpoint that overtake the barrier are
- * counted in both.
+ *                 first barrier(n)                       last barrier(n), all in order
+ *       idle ────────────────────────▶ aligning(n) ────────────────────────────────────────────▶ idle
+ *                 started                │  ▲  │         unblock-all, aligned
+ *                                        │  └──┘ barrier(n): block
+ *                                        │
+ *                   one was announced,   │ or the budget of n is spent; and all channels
+ *                                        │ that cannot be overtaken have delivered theirs
+ *                                        ▼
+ *                                   recording(n) ─────────────────────────────────────────────▶ idle
+ *                   overtake,            │  ▲  │         last barrier(n): recorded, captured
+ *                   unblock-all          │  └──┘ barrier(n): recorded
+ *                                        │
+ *       from both:  cancelBarrier(n), barrier(m > n): [cancel-capture], [unblock-all], aborted(n)
+ *                   abortedByCoordinator(n):          [cancel-capture], [unblock-all]
+ *
+ * That is `EXACTLY_ONCE`, where one checkpoint is pending at a time: a blocked channel delivers nothing newer, so several
+ * running checkpoints come one after the other. With `AT_LEAST_ONCE` nothing is blocked or overtaken: records of the next
+ * checkpoint that pass a barrier are counted in both, and each pending checkpoint aligns for itself.
  *
  * Invariants:
- * I1 Ids that are aligned or aborted rise strictly: each checkpoint ends at most once, and never after a newer one.
- * I2 A channel is blocked only while its barrier waits for others.
- * I3 In exactly-once mode, between a channel's barrier and `aligned` nothing is taken from that channel.
+ * I1 Each checkpoint ends at most once: aligned, captured, aborted, or given up by the coordinator. Its barriers that come
+ *    later are ignored. Those that are aligned or overtake rise strictly.
+ * I2 A channel is blocked only while its barrier waits for others, and never while the checkpoint is recorded.
+ * I3 In exactly-once mode, between a channel's barrier and the taking of the checkpoint nothing is taken from that channel.
+ *    So its state holds what lies before the barrier of each channel whose barrier has arrived in order; of one that was
+ *    announced also nothing behind it; and what of the others came before. What is missing, elements between the read
+ *    position and the barrier, is what is captured: together each element before the barrier is in state or capture, once.
+ * I4 A channel's barriers rise. Whatever is pending, older than a barrier of a channel and not delivered by it, never will
+ *    be, and is aborted. (An announced barrier passes older ones in order; but then only one is pending, and it ends.)
+ * I5 `newest` is the highest id that was begun or ended here. What is not higher, and not pending, is over. What the
+ *    coordinator gave up before it was seen is remembered by itself, so that what is older can still be aligned.
  *
- * (org.apache.flink.streaming.runtime.io.checkpointing.SingleCheckpointBarrierHandler, aligned.)
+ * (org.apache.flink.streaming.runtime.io.checkpointing: SingleCheckpointBarrierHandler with the states of its alternating
+ * strategy, CheckpointBarrierTracker; without loss of a checkpoint that is complete but for a cancelled newer one.)
  */
 import { assert } from '../base/index.ts';
 import type { CheckpointBarrier } from './barrier.ts';
 import type { CheckpointingMode } from './settings.ts';
+
+/** Checkpoints that are pending at a time with at-least-once, at most; then the oldest is given up. As Flink. */
+const PENDING_MAX = 50;
+/** Ids that are remembered because the coordinator gave them up before they were seen. */
+const ABANDONED_MAX = 100;
 
 /** What the task has to do, in this order. */
 export type AlignerAction =
@@ -35,80 +58,104 @@ export type AlignerAction =
   | { readonly type: 'unblock-all' }
   /** All barriers are there: take the checkpoint now, before anything else is taken from a channel. */
   | { readonly type: 'aligned'; readonly barrier: CheckpointBarrier; readonly lastChannel: number }
-  /** The checkpoint will not be taken here: tell downstream by a cancellation barrier, and decline it. */
+  /**
+   * Take the checkpoint now, before anything else is taken from a channel, and capture what lies before the barriers that
+   * were announced. Of the `recorded` channels keep a copy of everything that is taken, until `recorded`.
+   */
+  | { readonly type: 'overtake'; readonly barrier: CheckpointBarrier; readonly recorded: readonly number[] }
+  /** The barrier of a recorded channel arrived: in order, or announced, then also what lies before it is captured. */
+  | { readonly type: 'recorded'; readonly channel: number }
+  /** All barriers are there: what was captured and recorded is complete. */
+  | { readonly type: 'captured'; readonly checkpointId: number; readonly lastChannel: number }
+  /** What was captured and recorded so far is of no use any more. */
+  | { readonly type: 'cancel-capture'; readonly checkpointId: number }
+  /** The checkpoint will not be complete here: tell downstream by a cancellation barrier, and decline it. */
   | {
       readonly type: 'aborted';
       readonly checkpointId: number;
       readonly reason: 'newer-barrier' | 'cancellation-barrier';
+      /** Channels whose barrier had not arrived. */
+      readonly missing: readonly number[];
     };
 
 export interface BarrierAlignerOptions {
-  /** Number of channels, at least 1. */
-  readonly channels: number;
+  /** For each channel, at least one: true if barriers may overtake what is in it. */
+  readonly overtakable: readonly boolean[];
   readonly mode: CheckpointingMode;
+}
+
+type Arrival = 'in-order' | 'announced';
+
+interface Pending {
+  readonly barrier: CheckpointBarrier;
+  /** By channel; a closed one counts as arrived. */
+  readonly arrivals: (Arrival | undefined)[];
+  lastChannel: number;
+  /** The checkpoint was taken. */
+  recording: boolean;
 }
 
 export class BarrierAligner {
   private readonly exactlyOnce: boolean;
-  private readonly arrived: Uint8Array;
-  private readonly closed: Uint8Array;
-  private pending: CheckpointBarrier | undefined;
-  private missing = 0;
-  private settled = -1;
+  private readonly overtakable: readonly boolean[];
+  private readonly closed: boolean[];
+  /** In the order of their ids, which is that of their first barriers. At most one with exactly-once. */
+  private pending: Pending[] = [];
+  private newest = -1;
+  private readonly abandoned = new Set<number>();
+  private spentCheckpointId = -1;
+  private isBlocking = false;
 
-  constructor(options: BarrierAlignerOptions) {
-    assert(options.channels >= 1, 'a task without channels does not align');
-    this.exactlyOnce = options.mode === 'EXACTLY_ONCE';
-    this.arrived = new Uint8Array(options.channels);
-    this.closed = new Uint8Array(options.channels);
+  constructor({ overtakable, mode }: BarrierAlignerOptions) {
+    assert(overtakable.length >= 1, 'a task without channels does not align');
+    this.exactlyOnce = mode === 'EXACTLY_ONCE';
+    this.overtakable = overtakable;
+    this.closed = overtakable.map(() => false);
   }
 
-  /** The checkpoint that is being aligned, if any. */
+  /** The oldest checkpoint that waits for barriers, if any. */
   get pendingCheckpointId(): number | undefined {
-    return this.pending?.checkpointId;
+    return this.pending[0]?.barrier.checkpointId;
   }
 
-  /** Channels whose barrier is still to come: for reports on why a checkpoint is slow. */
-  missingChannels(): number[] {
-    if (this.pending === undefined) return [];
-    return [...this.arrived.keys()].filter(
-      (channel) => this.arrived[channel] === 0 && this.closed[channel] === 0,
-    );
-  }
-
-  /** A barrier was taken from `channel`. */
+  /** A barrier was taken from `channel`, where it was next. */
   barrier(channel: number, barrier: CheckpointBarrier): AlignerAction[] {
+    return this.arrive(channel, barrier, 'in-order');
+  }
+
+  /** A barrier that overtakes what is in `channel` was announced. It may come in order, too. */
+  announced(channel: number, barrier: CheckpointBarrier): AlignerAction[] {
     assert(
-      this.arrived[channel] !== undefined && this.closed[channel] === 0,
-      `barrier from closed channel ${channel}`,
+      this.exactlyOnce && this.overtakable[channel] === true && barrier.kind === 'checkpoint',
+      `barrier ${barrier.checkpointId} (${barrier.kind}) must not overtake channel ${channel}`,
     );
+    return this.arrive(channel, barrier, 'announced');
+  }
+
+  /**
+   * The time in which barriers wait their turn is over for this checkpoint and all before it. May come at any time, before
+   * its first barrier, too; each checkpoint for its own, since older ones were triggered earlier.
+   */
+  budgetSpent(checkpointId: number): AlignerAction[] {
     const actions: AlignerAction[] = [];
-    const id = barrier.checkpointId;
-    if (id <= this.settled) return actions;
-    if (this.pending !== undefined && id > this.pending.checkpointId) this.abort('newer-barrier', actions);
-    if (this.pending === undefined) this.begin(barrier, actions);
-    assert(this.arrived[channel] === 0, `barrier ${id} came twice from channel ${channel}`);
-    this.arrived[channel] = 1;
-    this.missing--;
-    if (this.missing > 0 && this.exactlyOnce) actions.push({ type: 'block', channel });
-    this.alignIfComplete(channel, actions);
+    this.spentCheckpointId = Math.max(this.spentCheckpointId, checkpointId);
+    for (const pending of [...this.pending]) this.proceed(pending, actions);
     return actions;
   }
 
   /** A cancellation barrier was taken from a channel: somebody upstream does not take part in this checkpoint. */
-  cancelBarrier(checkpointId: number): AlignerAction[] {
+  cancelBarrier(channel: number, checkpointId: number): AlignerAction[] {
     const actions: AlignerAction[] = [];
-    if (checkpointId <= this.settled) return actions;
-    if (this.pending !== undefined && this.pending.checkpointId < checkpointId)
-      this.abort('newer-barrier', actions);
-    if (this.pending !== undefined && this.pending.checkpointId === checkpointId) {
-      this.abort('cancellation-barrier', actions);
+    if (this.isOver(checkpointId)) return actions;
+    this.abortSkipped(channel, checkpointId, actions);
+    const pending = this.find(checkpointId);
+    if (pending !== undefined) {
+      this.abort(pending, 'cancellation-barrier', actions);
       return actions;
     }
-    if (this.pending === undefined) {
-      this.settled = checkpointId;
-      actions.push({ type: 'aborted', checkpointId, reason: 'cancellation-barrier' });
-    }
+    this.seen(checkpointId);
+    const missing = [...this.closed.keys()].filter((index) => !this.closed[index]);
+    actions.push({ type: 'aborted', checkpointId, reason: 'cancellation-barrier', missing });
     return actions;
   }
 
@@ -118,48 +165,141 @@ export class BarrierAligner {
    */
   abortedByCoordinator(checkpointId: number): AlignerAction[] {
     const actions: AlignerAction[] = [];
-    if (this.pending?.checkpointId === checkpointId) this.settle(actions);
-    else if (this.pending === undefined) this.settled = Math.max(this.settled, checkpointId);
+    const pending = this.find(checkpointId);
+    if (pending !== undefined) this.settle(pending, actions);
+    else if (checkpointId > this.newest) this.abandon(checkpointId);
     return actions;
   }
 
   /** Nothing will ever come from the channel again, no barrier either. Alignment goes on without it. */
   close(channel: number): AlignerAction[] {
     const actions: AlignerAction[] = [];
-    if (this.closed[channel] === 1) return actions;
-    this.closed[channel] = 1;
-    if (this.pending === undefined || this.arrived[channel] === 1) return actions;
-    this.missing--;
-    this.alignIfComplete(channel, actions);
+    this.closed[channel] = true;
+    for (const pending of [...this.pending]) {
+      if (pending.arrivals[channel] !== undefined) continue;
+      pending.arrivals[channel] = 'in-order';
+      pending.lastChannel = channel;
+      if (pending.recording) actions.push({ type: 'recorded', channel });
+      this.proceed(pending, actions);
+    }
     return actions;
   }
 
-  private begin(barrier: CheckpointBarrier, actions: AlignerAction[]): void {
-    this.pending = barrier;
-    // Older ones that were never seen here are late from now on.
-    this.settled = barrier.checkpointId - 1;
-    this.arrived.fill(0);
-    this.missing = this.closed.reduce((open, closed) => open + 1 - closed, 0);
+  private arrive(channel: number, barrier: CheckpointBarrier, how: Arrival): AlignerAction[] {
+    const id = barrier.checkpointId;
+    assert(this.closed[channel] === false, `barrier ${id} came from channel ${channel}, which is closed`);
+    const actions: AlignerAction[] = [];
+    if (this.isOver(id)) return actions;
+    this.abortSkipped(channel, id, actions);
+    const pending = this.find(id) ?? this.begin(barrier, actions);
+    const before = pending.arrivals[channel];
+    if (before !== undefined) {
+      // It was announced, and is here in order now; or the announcement was late.
+      assert(before !== how, `barrier ${id} came twice from channel ${channel}`);
+      return actions;
+    }
+    pending.arrivals[channel] = how;
+    pending.lastChannel = channel;
+    if (pending.recording) actions.push({ type: 'recorded', channel });
+    if (this.proceed(pending, actions) || !this.exactlyOnce) return actions;
+    this.isBlocking = true;
+    actions.push({ type: 'block', channel });
+    return actions;
+  }
+
+  /** Takes the checkpoint or completes it if it is time. False: its barriers go on waiting for others. */
+  private proceed(pending: Pending, actions: AlignerAction[]): boolean {
+    const { barrier, arrivals, lastChannel } = pending;
+    const isComplete = !arrivals.includes(undefined);
+    if (isComplete && !pending.recording && !arrivals.includes('announced')) {
+      this.settle(pending, actions);
+      actions.push({ type: 'aligned', barrier, lastChannel });
+      return true;
+    }
+    if (!pending.recording && this.mayOvertake(pending)) {
+      pending.recording = true;
+      actions.push({ type: 'overtake', barrier, recorded: missingOf(pending) });
+      this.unblock(actions);
+    }
+    if (!pending.recording) return false;
+    if (isComplete) {
+      pending.recording = false;
+      this.settle(pending, actions);
+      actions.push({ type: 'captured', checkpointId: barrier.checkpointId, lastChannel });
+    }
+    return true;
+  }
+
+  private mayOvertake({ barrier, arrivals }: Pending): boolean {
+    if (!this.exactlyOnce || barrier.kind !== 'checkpoint') return false;
+    if (barrier.checkpointId > this.spentCheckpointId && !arrivals.includes('announced')) return false;
+    return this.overtakable.every((canBe, channel) => canBe || arrivals[channel] !== undefined);
+  }
+
+  private begin(barrier: CheckpointBarrier, actions: AlignerAction[]): Pending {
+    const pendingMax = this.exactlyOnce ? 1 : PENDING_MAX;
+    if (this.pending.length === pendingMax) this.abort(this.pending[0]!, 'newer-barrier', actions);
+    const arrivals = this.closed.map((isClosed) => (isClosed ? 'in-order' : undefined));
+    const pending: Pending = { barrier, arrivals, lastChannel: 0, recording: false };
+    this.pending.push(pending);
+    this.seen(barrier.checkpointId);
     actions.push({ type: 'started', checkpointId: barrier.checkpointId });
+    return pending;
   }
 
-  private alignIfComplete(lastChannel: number, actions: AlignerAction[]): void {
-    if (this.missing > 0 || this.pending === undefined) return;
-    const barrier = this.pending;
-    this.settle(actions);
-    actions.push({ type: 'aligned', barrier, lastChannel });
+  /** I4 */
+  private abortSkipped(channel: number, checkpointId: number, actions: AlignerAction[]): void {
+    for (const pending of [...this.pending]) {
+      if (pending.barrier.checkpointId < checkpointId && pending.arrivals[channel] === undefined)
+        this.abort(pending, 'newer-barrier', actions);
+    }
   }
 
-  private abort(reason: 'newer-barrier' | 'cancellation-barrier', actions: AlignerAction[]): void {
-    const checkpointId = this.pending!.checkpointId;
-    this.settle(actions);
-    actions.push({ type: 'aborted', checkpointId, reason });
+  private abort(
+    pending: Pending,
+    reason: 'newer-barrier' | 'cancellation-barrier',
+    actions: AlignerAction[],
+  ): void {
+    this.settle(pending, actions);
+    const { checkpointId } = pending.barrier;
+    actions.push({ type: 'aborted', checkpointId, reason, missing: missingOf(pending) });
   }
 
-  private settle(actions: AlignerAction[]): void {
-    const wasBlocking = this.exactlyOnce && this.arrived.length > 1;
-    this.settled = this.pending!.checkpointId;
-    this.pending = undefined;
-    if (wasBlocking) actions.push({ type: 'unblock-all' });
+  private settle(pending: Pending, actions: AlignerAction[]): void {
+    this.pending = this.pending.filter((other) => other !== pending);
+    if (pending.recording) {
+      actions.push({ type: 'cancel-capture', checkpointId: pending.barrier.checkpointId });
+    }
+    this.unblock(actions);
   }
+
+  private unblock(actions: AlignerAction[]): void {
+    if (this.isBlocking) actions.push({ type: 'unblock-all' });
+    this.isBlocking = false;
+  }
+
+  private find(checkpointId: number): Pending | undefined {
+    return this.pending.find(({ barrier }) => barrier.checkpointId === checkpointId);
+  }
+
+  /** I5 */
+  private isOver(checkpointId: number): boolean {
+    if (this.abandoned.has(checkpointId)) return true;
+    return checkpointId <= this.newest && this.find(checkpointId) === undefined;
+  }
+
+  private seen(checkpointId: number): void {
+    this.newest = Math.max(this.newest, checkpointId);
+    for (const id of this.abandoned) if (id <= this.newest) this.abandoned.delete(id);
+  }
+
+  private abandon(checkpointId: number): void {
+    this.abandoned.add(checkpointId);
+    if (this.abandoned.size > ABANDONED_MAX) this.abandoned.delete(Math.min(...this.abandoned));
+  }
+}
+
+/** Channels whose barrier has not arrived. */
+function missingOf({ arrivals }: Pending): number[] {
+  return [...arrivals.keys()].filter((channel) => arrivals[channel] === undefined);
 }

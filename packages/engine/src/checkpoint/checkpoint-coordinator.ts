@@ -2,25 +2,32 @@
  * Decides about checkpoints: when they begin, when they are complete, what becomes of those that fail, which stay.
  *
  * Called by the JobManager's loop, which carries out the actions. No I/O, no clock, no promise: (state, event) to
- * (state, actions). One checkpoint is in flight at a time; a higher `maxConcurrent` is accepted and treated as 1.
+ * (state, actions). Several checkpoints may be under way; each goes through these phases:
  *
- *            trigger                    all acknowledged            stored
- *    (due) ───────────▶ acknowledging ───────────────────▶ storing ─────────▶ completed   notifyComplete, subsume
- *                             │                               │
- *                             │ expired, declined,            │ storeFailed
- *                             │ triggerFailed,                ▼
- *                             │ taskFailed, shutdown ───▶ aborted   notifyAborted, discardFiles
- *                             └──────────────────────────▶
+ *            trigger            triggered              all acknowledged             store
+ *    (begin) ────────▶ triggering ──────▶ acknowledging ──────────────▶ acknowledged ─────▶ storing ──▶ completed
+ *                          │                   │                             │                 │        notifyComplete,
+ *                          │ triggerFailed     │ declined                    │                 │ store- subsume
+ *                          │                   │                             │                 │ Failed
+ *                          └───────────────────┴─────────────────────────────┴─────────────────┴─────▶ aborted
+ *                            expired, taskFailed, shutdown; subsumed: a newer one completed             notifyAborted,
+ *                            (these never from storing)                                                 discardFiles
+ *
+ * What begins when: checkpoint-requests.ts. Checkpoints are stored one at a time, oldest first; savepoints beside them. All
+ * state is written by then and storing is one small file: nothing would be gained by two at once, and the newest complete
+ * checkpoint would depend on which write came first. So an acknowledged one that waits is not durable yet and can be given
+ * up. A savepoint may go to a slow place that the checkpoints must not wait for, and nothing is restored from it.
  *
  * Invariants:
  * I1 Ids rise strictly, across restarts and restores; an id is never used twice.
- * I2 Every request is answered exactly once.
+ * I2 Every request is answered exactly once, and every checkpoint that begins is completed or aborted, once.
  * I3 While a checkpoint is being stored nothing aborts it: it may be durable already. A restore waits for the answer, and
  *    after an answer that does not tell, until its files are gone (`readyToRestore`). So the newest complete checkpoint on
  *    disk is never newer than the one that was restored.
  * I4 Only acknowledgements of the attempts that were triggered count. An acknowledgement of an aborted checkpoint has its
  *    files removed; those of a completed one are never touched because of a late message.
  * I5 All rules go by monotonic time.
+ * I6 Of what a job is restored from at most one is being stored, and completed ids rise: a newer one subsumes the older.
  *
  * (org.apache.flink.runtime.checkpoint.CheckpointCoordinator.)
  */
@@ -31,93 +38,63 @@ import {
   type TaskAcknowledgement,
   type TaskDecline,
 } from './acknowledgement.ts';
-import { type CheckpointBarrier, type CheckpointKind, isSavepoint, stopsJob } from './barrier.ts';
-import {
-  CHECKPOINT_FAILURES,
-  type CheckpointAction,
-  type CheckpointAnswer,
-  type CheckpointEvent,
-  type CheckpointFailure,
-  type EventTime,
-  type RequestId,
+import { type CheckpointBarrier, isSavepoint, stopsJob } from './barrier.ts';
+import { CheckpointAlarm } from './checkpoint-alarm.ts';
+import type {
+  CheckpointAction,
+  CheckpointAnswer,
+  CheckpointEvent,
+  EventTime,
+  RequestId,
 } from './checkpoint-event.ts';
+import { CHECKPOINT_FAILURES, type CheckpointFailure } from './checkpoint-failure.ts';
+import { type CheckpointRequest, CheckpointRequests, type CheckpointStart } from './checkpoint-requests.ts';
 import { CheckpointTrigger } from './checkpoint-trigger.ts';
 import { FailureCounter } from './failure-counter.ts';
-import { retainNewest } from './retention.ts';
+import { isRestorable, type PendingCheckpoint, PendingCheckpoints } from './pending-checkpoints.ts';
+import { RestorePoint } from './restore-point.ts';
 import type { CheckpointSettings } from './settings.ts';
 
-const QUEUED_REQUESTS_MAX = 1000;
 /** Aborted ids that are remembered, so that what arrives late for them is cleaned up. */
 const ABORTED_MAX = 1000;
 /** Pause before a final checkpoint that failed is tried again. */
 const FINAL_RETRY_MS = 1000;
-/** Without success for that many intervals people are told. */
-const ALARM_INTERVALS = 3;
-
-interface Pending {
-  readonly barrier: CheckpointBarrier;
-  readonly requestId: RequestId | undefined;
-  readonly isFinal: boolean;
-  readonly expiresMs: number;
-  readonly acknowledgements: Map<string, TaskAcknowledgement>;
-  phase: 'acknowledging' | 'storing';
-}
-
-interface Request {
-  readonly requestId: RequestId;
-  readonly kind: CheckpointKind;
-}
 
 export class CheckpointCoordinator {
   private readonly settings: CheckpointSettings;
   private readonly trigger: CheckpointTrigger;
+  private readonly requests: CheckpointRequests;
   private readonly failures: FailureCounter;
+  private readonly alarm = new CheckpointAlarm();
+  private readonly pending = new PendingCheckpoints();
+  private readonly restorePoint: RestorePoint;
   private actions: CheckpointAction[] = [];
   private now: EventTime = { monotonicMs: Number.NEGATIVE_INFINITY, wallMs: 0 };
 
   private nextId = 0;
+  /** Who has to answer; undefined while not all tasks run. */
   private attempts: ReadonlyMap<string, number> | undefined;
-  private pending: Pending | undefined;
-  private queue: Request[] = [];
-  private final: { readonly requestId: RequestId; notBeforeMs: number } | undefined;
   private isOver: 'stopping' | 'shutdown' | undefined;
-
-  private retained: readonly number[] = [];
-  private restorePoint: number | undefined;
-  private readonly aborted = new Set<number>();
-  private readonly unresolved = new Set<number>();
   private restorePending = false;
-
-  private successMs = 0;
-  private alarmed = false;
+  private readonly aborted = new Set<number>();
   private wakeAtMs: number | undefined;
 
   constructor(settings: CheckpointSettings) {
     this.settings = settings;
     this.trigger = new CheckpointTrigger(settings);
+    this.requests = new CheckpointRequests(settings, this.trigger, this.pending);
     this.failures = new FailureCounter(settings.tolerableFailures);
-  }
-
-  /** The checkpoint in flight. */
-  get pendingCheckpointId(): number | undefined {
-    return this.pending?.barrier.checkpointId;
-  }
-
-  /** True while the outcome of a `store` is open. Wait for it before the process ends in peace. */
-  get isStoring(): boolean {
-    return this.pending?.phase === 'storing';
+    this.restorePoint = new RestorePoint(settings.retainedCount);
   }
 
   /** Completed checkpoints that are retained, oldest first. */
   get retainedCheckpointIds(): readonly number[] {
-    return this.retained;
+    return this.restorePoint.retainedIds;
   }
 
-  /** Subtasks that have not answered the checkpoint in flight, as `vertex.subtask`. */
-  missingSubtasks(): string[] {
-    const pending = this.pending;
-    if (pending === undefined || this.attempts === undefined) return [];
-    return [...this.attempts.keys()].filter((key) => !pending.acknowledgements.has(key));
+  /** Checkpoints may begin. */
+  private get isRunning(): boolean {
+    return this.attempts !== undefined && this.isOver === undefined;
   }
 
   /** Takes an event; the answer is what has to be done, in order. Time that goes back is taken to stand still. */
@@ -125,6 +102,7 @@ export class CheckpointCoordinator {
     this.actions = [];
     this.now = { monotonicMs: Math.max(time.monotonicMs, this.now.monotonicMs), wallMs: time.wallMs };
     this.apply(event);
+    this.storeNext();
     this.expire();
     this.beginNext();
     this.settleRestore();
@@ -142,28 +120,37 @@ export class CheckpointCoordinator {
       case 'allTasksRunning':
         return this.onRunning(event.subtasks);
       case 'restored':
-        return this.onRestored(event.checkpointId, event.isRetained);
+        this.nextId = Math.max(this.nextId, event.checkpointId + 1);
+        return this.restorePoint.found(event.checkpointId, event.isRetained);
+      case 'backlog':
+        return this.onBacklog(event.source, event.isProcessing);
+      case 'idsTaken':
+        this.nextId = Math.max(this.nextId, event.highest + 1);
+        return;
       case 'triggerByHand':
         return this.onRequest({ requestId: event.requestId, kind: event.kind });
       case 'finalCheckpoint':
         return this.onFinal(event.requestId);
+      case 'triggered':
+        return this.onTriggered(event.checkpointId);
       case 'triggerFailed':
-        if (this.isPending(event.checkpointId, 'acknowledging')) this.abort('trigger-failed', event.message);
-        return;
+        return this.abortIf(
+          this.pending.find(event.checkpointId, 'triggering'),
+          'trigger-failed',
+          event.message,
+        );
       case 'acknowledge':
         return this.onAcknowledge(event.acknowledgement);
       case 'decline':
         return this.onDecline(event.decline);
       case 'stored':
-        if (this.isPending(event.checkpointId, 'storing')) this.complete();
-        return;
+        return this.onStored(event.checkpointId);
       case 'storeFailed':
         return this.onStoreFailed(event.checkpointId, event.message, event.outcome);
       case 'discarded':
-        this.unresolved.delete(event.checkpointId);
-        return;
+        return this.restorePoint.discarded(event.checkpointId);
       case 'taskFailed':
-        return this.onTaskFailed(event.message);
+        return this.onTaskFailed(event.message, event.failure ?? 'task-failed');
       case 'shutdown':
         return this.onShutdown(event.message);
       default:
@@ -176,96 +163,99 @@ export class CheckpointCoordinator {
     assert(!this.restorePending, 'the tasks run although it is not decided what they restore');
     this.attempts = new Map(subtasks.map((subtask) => [subtaskKey(subtask), subtask.attemptNumber]));
     this.trigger.resume(this.now.monotonicMs);
-    this.successMs = this.now.monotonicMs;
-    this.alarmed = false;
+    this.alarm.reset(this.now.monotonicMs);
   }
 
-  private onRestored(checkpointId: number, isRetained: boolean): void {
-    this.nextId = Math.max(this.nextId, checkpointId + 1);
-    this.restorePoint = checkpointId;
-    if (isRetained && !this.retained.includes(checkpointId))
-      this.retained = [...this.retained, checkpointId].sort(byId);
+  private onBacklog(source: string, isProcessing: boolean): void {
+    const before = this.trigger.intervalMs;
+    this.trigger.backlog(source, isProcessing, this.now.monotonicMs);
+    // Nobody was to expect a checkpoint as long as there were to be none.
+    if (!Number.isFinite(before) && this.isRunning) this.alarm.reset(this.now.monotonicMs);
   }
 
-  private onRequest(request: Request): void {
+  private onRequest(request: CheckpointRequest): void {
     const failure = this.refusal();
-    if (failure === undefined) this.queue.push(request);
-    else this.answerFailed(request.requestId, undefined, failure, CHECKPOINT_FAILURES[failure].text);
+    if (failure === undefined) this.requests.add(request);
+    else this.refuse(request.requestId, failure);
   }
 
   private refusal(): CheckpointFailure | undefined {
     if (this.isOver !== undefined) return this.isOver;
     if (this.attempts === undefined) return 'not-running';
-    return this.queue.length >= QUEUED_REQUESTS_MAX ? 'too-many-requests' : undefined;
+    return this.requests.isFull ? 'too-many-requests' : undefined;
   }
 
   private onFinal(requestId: RequestId): void {
-    const failure = this.final === undefined ? this.refusal() : 'too-many-requests';
-    if (failure !== undefined) {
-      this.answerFailed(requestId, undefined, failure, CHECKPOINT_FAILURES[failure].text);
-      return;
-    }
-    this.final = { requestId, notBeforeMs: this.now.monotonicMs };
+    const failure = this.requests.finalRequestId === undefined ? this.refusal() : 'too-many-requests';
+    if (failure !== undefined) return this.refuse(requestId, failure);
+    this.requests.setFinal(requestId, this.now.monotonicMs);
     this.trigger.suspend();
+  }
+
+  private onTriggered(checkpointId: number): void {
+    const pending = this.pending.find(checkpointId, 'triggering');
+    if (pending === undefined) return;
+    pending.phase = 'acknowledging';
+    this.acknowledgeIfComplete(pending);
   }
 
   private onAcknowledge(acknowledgement: TaskAcknowledgement): void {
     const { checkpointId } = acknowledgement;
-    if (!this.isPending(checkpointId, 'acknowledging')) {
-      if (this.aborted.has(checkpointId)) this.actions.push({ type: 'discardFiles', checkpointId });
-      return;
+    const pending = this.pending.find(checkpointId, 'triggering', 'acknowledging');
+    if (pending !== undefined && this.isCurrent(acknowledgement)) {
+      pending.acknowledgements.set(subtaskKey(acknowledgement), acknowledgement);
+      this.acknowledgeIfComplete(pending);
+    } else if (this.aborted.has(checkpointId)) {
+      this.actions.push({ type: 'discardFiles', checkpointId });
     }
-    if (!this.isCurrent(acknowledgement)) return;
-    const pending = this.pending!;
-    pending.acknowledgements.set(subtaskKey(acknowledgement), acknowledgement);
-    if (pending.acknowledgements.size < this.attempts!.size) return;
-    pending.phase = 'storing';
-    this.actions.push({
-      type: 'store',
-      checkpointId,
-      acknowledgements: [...pending.acknowledgements.values()],
-    });
+  }
+
+  private acknowledgeIfComplete(pending: PendingCheckpoint): void {
+    if (pending.phase === 'acknowledging' && pending.acknowledgements.size === this.attempts!.size)
+      pending.phase = 'acknowledged';
   }
 
   private onDecline(decline: TaskDecline): void {
-    if (!this.isPending(decline.checkpointId, 'acknowledging') || !this.isCurrent(decline)) return;
-    const failure = decline.reason === 'snapshot-failed' ? 'snapshot-failed' : 'declined';
-    this.abort(failure, decline.message);
+    const pending = this.pending.find(decline.checkpointId, 'triggering', 'acknowledging');
+    if (this.isCurrent(decline)) this.abortIf(pending, decline.reason, decline.message);
+  }
+
+  private onStored(checkpointId: number): void {
+    const pending = this.pending.find(checkpointId, 'storing');
+    if (pending !== undefined) this.complete(pending);
   }
 
   private onStoreFailed(checkpointId: number, message: string, outcome: 'absent' | 'unknown'): void {
-    if (!this.isPending(checkpointId, 'storing')) return;
+    const pending = this.pending.find(checkpointId, 'storing');
+    if (pending === undefined) return;
     // A savepoint is no candidate when the job looks for its newest checkpoint.
-    if (outcome === 'unknown' && !isSavepoint(this.pending!.barrier.kind)) this.unresolved.add(checkpointId);
-    this.abort('store-failed', message);
+    if (outcome === 'unknown' && !isSavepoint(pending.barrier.kind)) this.restorePoint.doubt(checkpointId);
+    this.abort(pending, 'store-failed', message);
   }
 
-  private onTaskFailed(message: string): void {
-    this.attempts = undefined;
+  private onTaskFailed(message: string, failure: CheckpointFailure): void {
     this.restorePending = true;
-    this.trigger.suspend();
     if (this.isOver === 'stopping') this.isOver = undefined;
-    const final = this.final;
-    this.final = undefined;
-    if (this.pending?.phase === 'acknowledging') this.abort('task-failed', message);
-    if (final !== undefined) this.answerFailed(final.requestId, undefined, 'task-failed', message);
+    this.suspend(failure, message);
+    const final = this.requests.takeFinal();
+    if (final !== undefined) this.answerFailed(final, undefined, failure, message);
   }
 
   private onShutdown(message: string): void {
     this.isOver = 'shutdown';
-    this.attempts = undefined;
     this.restorePending = false;
-    this.trigger.suspend();
-    const { final, queue } = this;
-    this.final = undefined;
-    this.queue = [];
-    if (this.pending?.phase === 'acknowledging') this.abort('shutdown', message);
-    if (final !== undefined) this.answerFailed(final.requestId, undefined, 'shutdown', message);
-    for (const { requestId } of queue) this.answerFailed(requestId, undefined, 'shutdown', message);
+    this.suspend('shutdown', message);
+    for (const requestId of this.requests.takeAll())
+      this.answerFailed(requestId, undefined, 'shutdown', message);
   }
 
-  private isPending(checkpointId: number, phase: Pending['phase']): boolean {
-    return this.pending?.barrier.checkpointId === checkpointId && this.pending.phase === phase;
+  /** Not all tasks run: nothing begins, and what is not being stored (I3) is given up. */
+  private suspend(failure: CheckpointFailure, message: string): void {
+    this.attempts = undefined;
+    this.trigger.suspend();
+    this.alarm.silence();
+    for (const pending of this.pending.list())
+      if (pending.phase !== 'storing') this.abort(pending, failure, message);
   }
 
   /** I4 */
@@ -274,108 +264,126 @@ export class CheckpointCoordinator {
   }
 
   private expire(): void {
-    const pending = this.pending;
-    if (pending?.phase !== 'acknowledging' || this.now.monotonicMs < pending.expiresMs) return;
-    const missing = this.missingSubtasks();
-    const shown = missing.slice(0, 5).join(', ') + (missing.length > 5 ? ', …' : '');
+    for (const pending of this.pending.list())
+      if (pending.phase !== 'storing' && this.now.monotonicMs >= pending.expiresMs)
+        this.abort(pending, 'expired', this.whyLate(pending));
+  }
+
+  private whyLate({ phase, acknowledgements }: PendingCheckpoint): string {
     const { timeoutMs } = this.settings;
-    this.abort(
-      'expired',
-      `${missing.length} of ${this.attempts!.size} subtasks did not answer within ${timeoutMs} ms: ${shown}`,
-    );
+    if (phase === 'triggering') return `It could not be triggered within ${timeoutMs} ms.`;
+    if (phase === 'acknowledged') return `The one before it was still being stored after ${timeoutMs} ms.`;
+    const missing = [...this.attempts!.keys()].filter((key) => !acknowledgements.has(key));
+    const shown = missing.slice(0, 5).join(', ') + (missing.length > 5 ? ', …' : '');
+    return `${missing.length} of ${this.attempts!.size} subtasks did not answer within ${timeoutMs} ms: ${shown}`;
+  }
+
+  /** I6 */
+  private storeNext(): void {
+    for (const pending of this.pending.list()) {
+      if (pending.phase !== 'acknowledged') continue;
+      if (isRestorable(pending.barrier) && this.isRestorableStoring()) continue;
+      pending.phase = 'storing';
+      const { barrier, acknowledgements } = pending;
+      const { checkpointId } = barrier;
+      this.actions.push({ type: 'store', checkpointId, acknowledgements: [...acknowledgements.values()] });
+    }
+  }
+
+  private isRestorableStoring(): boolean {
+    return this.pending.has(({ phase, barrier }) => phase === 'storing' && isRestorable(barrier));
   }
 
   private beginNext(): void {
-    if (this.pending !== undefined || this.attempts === undefined || this.isOver !== undefined) return;
-    const request = this.queue.shift();
-    if (request !== undefined) {
-      this.begin(request.kind, request.requestId, false);
-    } else if (this.final !== undefined) {
-      if (this.now.monotonicMs >= this.final.notBeforeMs) this.begin('checkpoint', undefined, true);
-    } else if (this.now.monotonicMs >= this.trigger.nextMs()) {
-      this.trigger.started(this.now.monotonicMs);
-      this.begin('checkpoint', undefined, false);
-    }
+    const start = this.isRunning ? this.requests.next(this.now.monotonicMs) : undefined;
+    if (start !== undefined) this.begin(start);
   }
 
-  private begin(kind: CheckpointKind, requestId: RequestId | undefined, isFinal: boolean): void {
+  private begin(start: CheckpointStart): void {
+    if (start.type === 'periodic') this.trigger.started(this.now.monotonicMs);
+    const request = start.type === 'requested' ? start : undefined;
     // Checkpoint 0 is the one that is asked for before the first record; without it they are counted from 1.
-    const checkpointId = requestId === undefined ? Math.max(1, this.nextId) : this.nextId;
+    const checkpointId = request === undefined ? Math.max(1, this.nextId) : this.nextId;
     this.nextId = checkpointId + 1;
+    const kind = request?.kind ?? 'checkpoint';
     const barrier: CheckpointBarrier = { checkpointId, timestampMs: this.now.wallMs, kind };
-    const expiresMs = this.now.monotonicMs + this.settings.timeoutMs;
-    this.pending = {
+    const requestId = request?.requestId;
+    this.pending.add({
       barrier,
       requestId,
-      isFinal,
-      expiresMs,
+      isFinal: start.type === 'final',
+      expiresMs: this.now.monotonicMs + this.settings.timeoutMs,
       acknowledgements: new Map(),
-      phase: 'acknowledging',
-    };
-    const isPeriodic = requestId === undefined && !isFinal;
-    this.actions.push({ type: 'trigger', barrier, requestId, isPeriodic });
+      phase: 'triggering',
+    });
+    this.actions.push({ type: 'trigger', barrier, requestId, isPeriodic: start.type === 'periodic' });
   }
 
-  private complete(): void {
-    const { barrier, requestId, isFinal } = this.pending!;
+  private complete(pending: PendingCheckpoint): void {
+    const { barrier, requestId, isFinal } = pending;
     const { checkpointId, kind } = barrier;
-    this.end();
-    this.failures.succeeded();
-    this.successMs = this.now.monotonicMs;
-    this.alarmed = false;
-    // A savepoint on the way commits nothing and is not restored from; one that ends the job does and is.
-    if (!isSavepoint(kind) || stopsJob(kind)) {
-      this.restorePoint = checkpointId;
-      for (const id of this.unresolved) if (id < checkpointId) this.unresolved.delete(id);
-      if (this.attempts !== undefined) this.actions.push({ type: 'notifyComplete', checkpointId });
+    this.end(pending);
+    this.failures.succeeded(checkpointId);
+    if (this.isRunning) this.alarm.reset(this.now.monotonicMs);
+    if (isRestorable(barrier)) {
+      this.restorePoint.completed(checkpointId);
+      // Tasks that are being restarted begin with it; those that go on hear of it.
+      if (this.isOver !== 'shutdown') this.actions.push({ type: 'notifyComplete', checkpointId });
+      this.subsumeBefore(checkpointId);
     }
-    if (stopsJob(kind) && this.isOver === undefined && this.attempts !== undefined) this.stop();
+    if (stopsJob(kind) && this.isRunning) this.stop();
     if (!isSavepoint(kind)) {
-      const { kept, subsumed } = retainNewest([...this.retained, checkpointId], this.settings.retainedCount);
-      this.retained = kept;
-      for (const id of subsumed) this.actions.push({ type: 'subsume', checkpointId: id });
+      for (const id of this.restorePoint.retain(checkpointId))
+        this.actions.push({ type: 'subsume', checkpointId: id });
     }
     const answer: CheckpointAnswer = { type: 'completed', checkpointId };
     if (requestId !== undefined) this.actions.push({ type: 'answer', requestId, answer });
-    if (isFinal && this.final !== undefined) {
-      this.actions.push({ type: 'answer', requestId: this.final.requestId, answer });
-      this.final = undefined;
-      this.stop();
+    const final = isFinal ? this.requests.takeFinal() : undefined;
+    if (final === undefined) return;
+    this.actions.push({ type: 'answer', requestId: final, answer });
+    this.stop();
+  }
+
+  /** I6. Savepoints stay: they are the user's. */
+  private subsumeBefore(checkpointId: number): void {
+    for (const pending of this.pending.list()) {
+      if (pending.barrier.checkpointId > checkpointId || isSavepoint(pending.barrier.kind)) continue;
+      this.abort(pending, 'subsumed', `Checkpoint ${checkpointId}, which is newer, completed before it.`);
     }
   }
 
-  /** The job ends: nothing more is begun, and who waits in the queue is told. */
+  /** The job ends: nothing more is begun, and who waits is told. */
   private stop(): void {
     this.isOver ??= 'stopping';
     this.trigger.suspend();
-    const waiting = this.final === undefined ? this.queue : [...this.queue, this.final];
-    for (const { requestId } of waiting) {
+    this.alarm.silence();
+    for (const requestId of this.requests.takeAll())
       this.answerFailed(requestId, undefined, 'stopping', 'The job has stopped.');
-    }
-    this.queue = [];
-    this.final = undefined;
   }
 
-  private abort(failure: CheckpointFailure, detail: string): void {
-    const { barrier, requestId, isFinal } = this.pending!;
+  private abortIf(pending: PendingCheckpoint | undefined, failure: CheckpointFailure, detail: string): void {
+    if (pending !== undefined) this.abort(pending, failure, detail);
+  }
+
+  private abort(pending: PendingCheckpoint, failure: CheckpointFailure, detail: string): void {
+    const { barrier, requestId, isFinal } = pending;
     const { checkpointId, kind } = barrier;
-    this.end();
+    this.end(pending);
     this.rememberAborted(checkpointId);
     const message = `${detail} Failure reason: ${CHECKPOINT_FAILURES[failure].text}`;
     this.actions.push({ type: 'notifyAborted', checkpointId, failure, message });
     this.actions.push({ type: 'discardFiles', checkpointId });
     if (requestId !== undefined) this.answerFailed(requestId, checkpointId, failure, message);
-    if (isFinal && this.final !== undefined) {
-      this.final.notBeforeMs = Math.max(this.now.monotonicMs + FINAL_RETRY_MS, this.trigger.earliestMs());
-    }
+    if (isFinal)
+      this.requests.retryFinal(Math.max(this.now.monotonicMs + FINAL_RETRY_MS, this.trigger.earliestMs()));
     if (isSavepoint(kind)) return;
-    const tooMany = this.failures.failed(failure, `checkpoint ${checkpointId}: ${message}`);
+    const tooMany = this.failures.failed(checkpointId, failure, message);
     if (tooMany === undefined) return;
     this.actions.push({ type: 'failJob', code: 'CHECKPOINT_FAILURES_EXCEEDED', message: tooMany });
   }
 
-  private end(): void {
-    this.pending = undefined;
+  private end(pending: PendingCheckpoint): void {
+    this.pending.remove(pending);
     this.trigger.ended(this.now.monotonicMs);
   }
 
@@ -384,49 +392,41 @@ export class CheckpointCoordinator {
     if (this.aborted.size > ABORTED_MAX) this.aborted.delete(this.aborted.values().next().value!);
   }
 
+  private refuse(requestId: RequestId, failure: CheckpointFailure): void {
+    this.answerFailed(requestId, undefined, failure, CHECKPOINT_FAILURES[failure].text);
+  }
+
   private answerFailed(
     requestId: RequestId,
     checkpointId: number | undefined,
     failure: CheckpointFailure,
     message: string,
   ): void {
-    this.actions.push({
-      type: 'answer',
-      requestId,
-      answer: { type: 'failed', checkpointId, failure, message },
-    });
+    const answer: CheckpointAnswer = { type: 'failed', checkpointId, failure, message };
+    this.actions.push({ type: 'answer', requestId, answer });
   }
 
   /** I3 */
   private settleRestore(): void {
-    if (!this.restorePending || this.pending !== undefined || this.unresolved.size > 0) return;
+    if (!this.restorePending || this.isRestorableStoring() || !this.restorePoint.isCertain) return;
     this.restorePending = false;
-    this.actions.push({ type: 'readyToRestore', checkpointId: this.restorePoint });
-  }
-
-  private alarmMs(): number {
-    const { intervalMs } = this.trigger;
-    const isQuiet = this.alarmed || this.attempts === undefined || this.isOver !== undefined;
-    if (isQuiet || intervalMs === undefined) return Number.POSITIVE_INFINITY;
-    return this.successMs + ALARM_INTERVALS * intervalMs;
+    this.actions.push({ type: 'readyToRestore', checkpointId: this.restorePoint.checkpointId });
   }
 
   private raiseAlarm(): void {
-    if (this.now.monotonicMs < this.alarmMs()) return;
-    this.alarmed = true;
-    const sinceMs = this.now.monotonicMs - this.successMs;
+    const { intervalMs } = this.trigger;
+    const sinceMs = this.alarm.raise(intervalMs, this.now.monotonicMs);
+    if (sinceMs === undefined) return;
     const message =
-      `no checkpoint has completed for ${Math.round(sinceMs)} ms, the interval is ${this.trigger.intervalMs} ms. ` +
+      `no checkpoint has completed for ${Math.round(sinceMs)} ms, the interval is ${intervalMs} ms. ` +
       'After a failure the job would go back that far.';
     this.actions.push({ type: 'alarm', sinceMs, message });
   }
 
   private planWake(): void {
-    const wishes = [this.alarmMs()];
-    if (this.pending?.phase === 'acknowledging') wishes.push(this.pending.expiresMs);
-    if (this.pending === undefined && this.attempts !== undefined && this.isOver === undefined) {
-      wishes.push(this.final?.notBeforeMs ?? this.trigger.nextMs());
-    }
+    const wishes = [this.alarm.dueMs(this.trigger.intervalMs)];
+    for (const { phase, expiresMs } of this.pending.list()) if (phase !== 'storing') wishes.push(expiresMs);
+    if (this.isRunning) wishes.push(this.requests.nextMs());
     const earliest = Math.min(...wishes);
     const wakeAtMs = Number.isFinite(earliest) ? earliest : undefined;
     if (wakeAtMs === this.wakeAtMs) return;
@@ -434,5 +434,3 @@ export class CheckpointCoordinator {
     this.actions.push({ type: 'wakeAt', monotonicMs: wakeAtMs });
   }
 }
-
-const byId = (a: number, b: number): number => a - b;

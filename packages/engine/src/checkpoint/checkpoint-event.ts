@@ -1,5 +1,5 @@
 /**
- * What the checkpoint coordinator is told and what it wants done: its events and actions, and the words for failures.
+ * What the checkpoint coordinator is told and what it wants done: its events and actions.
  *
  * Events come from the JobManager's loop in the order in which things happened; actions are carried out in order. An
  * action that takes time is answered by an event later.
@@ -7,6 +7,7 @@
 import type { ErrorCode } from '../base/index.ts';
 import type { SubtaskAttempt, TaskAcknowledgement, TaskDecline } from './acknowledgement.ts';
 import type { CheckpointBarrier, CheckpointKind } from './barrier.ts';
+import type { CheckpointFailure } from './checkpoint-failure.ts';
 
 /** When something happened. All rules go by monotonic time; wall time is what barriers and reports carry. */
 export interface EventTime {
@@ -24,10 +25,16 @@ export type CheckpointEvent =
   | { readonly type: 'allTasksRunning'; readonly subtasks: readonly SubtaskAttempt[] }
   /** The job was restored from it: ids go on after it, and it is the newest complete one. */
   | { readonly type: 'restored'; readonly checkpointId: number; readonly isRetained: boolean }
+  /** An earlier execution used ids up to this one: new ones are higher. */
+  | { readonly type: 'idsTaken'; readonly highest: number }
   /** Somebody asks for a checkpoint or savepoint. Checkpoint 0, before the first record, is asked for like this. */
   | { readonly type: 'triggerByHand'; readonly requestId: RequestId; readonly kind: CheckpointKind }
   /** All data was processed: one more checkpoint, at once, until it is complete. No periodic ones from now on. */
   | { readonly type: 'finalCheckpoint'; readonly requestId: RequestId }
+  /** A source works off a backlog from now on, or no longer. `source` tells it from others. */
+  | { readonly type: 'backlog'; readonly source: string; readonly isProcessing: boolean }
+  /** The trigger was carried out: the barrier is on its way. The last task may have acknowledged it before. */
+  | { readonly type: 'triggered'; readonly checkpointId: number }
   /** The trigger could not be carried out: no directory, an enumerator that failed. */
   | { readonly type: 'triggerFailed'; readonly checkpointId: number; readonly message: string }
   | { readonly type: 'acknowledge'; readonly acknowledgement: TaskAcknowledgement }
@@ -43,46 +50,17 @@ export type CheckpointEvent =
     }
   /** The files of an aborted checkpoint are gone for good (answer of `discardFiles`). */
   | { readonly type: 'discarded'; readonly checkpointId: number }
-  /** A task failed or the job is being restarted: nothing in flight will be answered. */
-  | { readonly type: 'taskFailed'; readonly message: string }
+  /**
+   * Some tasks failed and are restarted, all (the default) or a part of the job. What is in flight will not be answered by
+   * them: no checkpoints until `allTasksRunning`.
+   */
+  | {
+      readonly type: 'taskFailed';
+      readonly message: string;
+      readonly failure?: 'task-failed' | 'region-failover';
+    }
   /** The job ends. */
   | { readonly type: 'shutdown'; readonly message: string };
-
-/** Why a checkpoint failed. */
-export type CheckpointFailure =
-  | 'expired'
-  | 'declined'
-  | 'snapshot-failed'
-  | 'trigger-failed'
-  | 'store-failed'
-  | 'task-failed'
-  | 'shutdown'
-  | 'not-running'
-  | 'too-many-requests'
-  | 'stopping';
-
-interface FailureInfo {
-  /** Flink's text for it. */
-  readonly text: string;
-  /** Whether it counts against the tolerable failures. */
-  readonly counts: boolean;
-}
-
-export const CHECKPOINT_FAILURES: Readonly<Record<CheckpointFailure, FailureInfo>> = {
-  expired: { text: 'Checkpoint expired before completing.', counts: true },
-  declined: { text: 'Checkpoint was declined.', counts: false },
-  'snapshot-failed': { text: 'Asynchronous task checkpoint failed.', counts: true },
-  'trigger-failed': {
-    text: 'An Exception occurred while triggering the checkpoint. IO-problem detected.',
-    counts: true,
-  },
-  'store-failed': { text: 'Failure to finalize checkpoint.', counts: true },
-  'task-failed': { text: 'Task has failed.', counts: false },
-  shutdown: { text: 'CheckpointCoordinator shutdown.', counts: false },
-  'not-running': { text: 'Not all required tasks are currently running.', counts: false },
-  'too-many-requests': { text: 'The maximum number of queued checkpoint requests exceeded', counts: false },
-  stopping: { text: 'Periodic checkpoint scheduler is shut down.', counts: false },
-};
 
 /** The answer to a request. */
 export type CheckpointAnswer =
@@ -96,20 +74,20 @@ export type CheckpointAnswer =
     };
 
 export type CheckpointAction =
-  /** Make the place, snapshot enumerators, tell the sources. Failures come back as `triggerFailed`. */
+  /** Make the place, snapshot enumerators, tell the sources. Answered by `triggered` or `triggerFailed`. */
   | {
       readonly type: 'trigger';
       readonly barrier: CheckpointBarrier;
       readonly requestId: RequestId | undefined;
       readonly isPeriodic: boolean;
     }
-  /** Write the manifest of it. Answered by `stored` or `storeFailed`. */
+  /** Write the manifest of it. Answered by `stored` or `storeFailed`. Other stores may be under way. */
   | {
       readonly type: 'store';
       readonly checkpointId: number;
       readonly acknowledgements: readonly TaskAcknowledgement[];
     }
-  /** Tell all tasks and coordinators: they may commit. */
+  /** Tell all tasks and coordinators that run: they may commit. */
   | { readonly type: 'notifyComplete'; readonly checkpointId: number }
   /** Tell all tasks and coordinators that it will never be complete. */
   | {

@@ -9,7 +9,7 @@
  * I1 What `complete` resolved for survives a power failure and is found by `listCompleted` and at a restore.
  * I2 A snapshot without `_metadata` is incomplete and is never restored from.
  * I3 Nothing below the directory of a completed snapshot changes, until the snapshot is deleted; then `_metadata` goes
- *    first, durably, so that a half deleted snapshot is an incomplete one.
+ *    first, durably, so that a half deleted snapshot is an incomplete one. (A job that claims it adds who has it.)
  */
 import type { SnapshotSink, StreamHandle } from '../state/index.ts';
 import type { SnapshotFile } from './acknowledgement.ts';
@@ -74,10 +74,18 @@ export interface CheckpointStorage {
   delete(snapshot: CompletedSnapshot): Promise<boolean>;
   /** Tries again what could not be deleted. Call it now and then; never rejects. */
   retryDeletes(): Promise<void>;
-  /** Checkpoints of this job that are complete, oldest first. */
+  /**
+   * The job starts from a snapshot of somewhere else: until it has a checkpoint of its own, that is what `latest` means.
+   * `claim`: from now on it is the job's own. Rejects as ClaimedSnapshots.claim does.
+   */
+  adopt(snapshot: CompletedSnapshot, claim: boolean): Promise<void>;
+  /** Checkpoints of this job that are complete, and snapshots that it has claimed, oldest first. */
   listCompleted(): Promise<CompletedSnapshot[]>;
-  /** Lets the directory go. Removes the job's directory if no checkpoint is left in it. */
-  close(): Promise<void>;
+  /**
+   * Lets the directory go. Removes the job's directory if no checkpoint is left in it. `goesOn` false: what the job started
+   * from is not gone on with, either.
+   */
+  close(goesOn?: boolean): Promise<void>;
 }
 
 /** What a stream has become. */

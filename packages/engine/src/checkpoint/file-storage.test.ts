@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { MillraceError } from '../base/index.ts';
+import { MillraceError } from '../base/index.ts';
 import { createManualPlatform, type ManualPlatform } from '../testing/manual-platform.ts';
 import { stateBytes, writeCheckpoint, writeState } from '../testing/snapshot-writing.ts';
 import { FileCheckpointStorage } from './file-storage.ts';
@@ -28,6 +28,21 @@ async function assertRestorable(platform: ManualPlatform, directory: string): Pr
     assert.deepEqual(await input.read(0, input.lengthBytes), stateBytes(manifest.checkpointId, subtask));
   }
   return manifest.checkpointId;
+}
+
+/** What is to be deleted and matches stays until the end. */
+function refusingDeletes(platform: ManualPlatform, matches: RegExp): { end(): void } {
+  const { files } = platform;
+  const original = files.delete.bind(files);
+  files.delete = async (path) => {
+    if (matches.test(path)) throw new MillraceError('FILE_SYSTEM_ERROR', `${path} is busy`);
+    return original(path);
+  };
+  return {
+    end: () => {
+      files.delete = original;
+    },
+  };
 }
 
 /** The data file that a subtask of checkpoint n wrote. */
@@ -148,6 +163,24 @@ test('a delete that fails only warns and is tried again', async () => {
   await storage.retryDeletes();
   assert.equal(await platform.files.stat(path(1, '').slice(0, -1)), undefined);
   assert.equal(await storage.delete(snapshot), true, 'deleting again is no error');
+});
+
+test('a late removal of an unfinished attempt never takes the checkpoint of the same number with it', async () => {
+  const platform = createManualPlatform();
+  await writeState(platform, await (await opened(platform)).begin(2), JOB);
+  platform.files.killProcess();
+  const storage = new FileCheckpointStorage(platform, { directory: DIRECTORY, inlineThresholdBytes: 0 });
+  const busy = refusingDeletes(platform, /\/chk-2/);
+  await storage.open(JOB);
+  assert.match(platform.logged.at(-1)?.message ?? '', /not deleted yet/);
+  await assert.rejects(storage.begin(2), {
+    code: 'FILE_SYSTEM_ERROR',
+    message: /chk-2 is to be removed first/,
+  });
+  busy.end();
+  await writeCheckpoint(platform, storage, 2, JOB);
+  await storage.retryDeletes();
+  assert.equal(await assertRestorable(platform, chk(2)), 2);
 });
 
 test("the job's directory goes with its last checkpoint, and stays with one", async () => {
@@ -278,7 +311,7 @@ test('the latest is looked for over all executions of the job, and other jobs ar
   assert.equal(snapshot?.directory, `${DIRECTORY}/dd/chk-9`);
   const none = await findLatestSnapshot(platform, DIRECTORY, 'nobody', 'stop');
   assert.equal(none.snapshot, undefined);
-  assert.equal(none.abandoned, undefined);
+  assert.equal(none.execution, undefined);
   assert.match(
     none.explanation.join(),
     /no complete checkpoint was found.*looked for "nobody" in file:\/\/\/cp/,
@@ -295,16 +328,17 @@ test('an execution that came to no checkpoint is found, so that its directory ca
   const storage = await opened(platform);
   await storage.begin(0);
   platform.files.killProcess();
-  const { snapshot, abandoned } = await findLatestSnapshot(platform, DIRECTORY, 'totals', 'stop');
+  const { snapshot, execution } = await findLatestSnapshot(platform, DIRECTORY, 'totals', 'stop');
   assert.equal(snapshot, undefined);
-  assert.deepEqual(abandoned, { jobId: JOB.jobId, jobName: 'totals', lineageId: JOB.lineageId });
-  const successor = await opened(platform, { ...JOB, ...abandoned });
+  assert.deepEqual(execution, { jobId: JOB.jobId, lineageId: JOB.lineageId });
+  const successor = await opened(platform, { ...JOB, ...execution });
   assert.deepEqual(await successor.listCompleted(), []);
   assert.ok(!platform.files.allFiles().some((path) => path.includes('/chk-')));
   await writeCheckpoint(platform, successor, 0, JOB);
   const after = await findLatestSnapshot(platform, DIRECTORY, 'totals', 'stop');
   assert.equal(after.snapshot?.checkpointId, 0);
-  assert.equal(after.abandoned, undefined);
+  assert.deepEqual(after.execution, execution);
+  assert.equal(after.highestCheckpointId, 0);
 });
 
 test('an opening that fails at any of its steps gives the lock back', async () => {

@@ -2,7 +2,8 @@
  * Checkpoints in a file system: `<dir>/<job id>/chk-<n>/`. The JobManager's side; tasks write by state-stream.ts.
  *
  * Used by the JobManager alone. The job's directory is locked from `open` to `close`, so nobody else writes or deletes
- * below it. Savepoints may go anywhere else and are not locked: their directories have random names.
+ * below it. Savepoints may go anywhere else and are not locked: their directories have random names. Snapshots elsewhere that
+ * the job claims are locked one by one (snapshot-claim.ts).
  */
 import { assert, hasCode, MillraceError } from '../base/index.ts';
 import type { DirectoryLock, Platform } from '../platform/index.ts';
@@ -12,8 +13,9 @@ import type {
   CompletedSnapshot,
   StorageOwner,
 } from './checkpoint-storage.ts';
-import { readJobFile, writeJobFile } from './job-file.ts';
+import { type JobRecord, readJobFile, type SnapshotElsewhere, writeJobFile } from './job-file.ts';
 import { PendingDeletes } from './pending-deletes.ts';
+import { ClaimedSnapshots, claimantOf } from './snapshot-claim.ts';
 import { completeSnapshot } from './snapshot-directory.ts';
 import type { SnapshotManifest } from './snapshot-manifest.ts';
 import {
@@ -23,7 +25,7 @@ import {
   METADATA_FILE,
   savepointDirectoryName,
 } from './snapshot-path.ts';
-import { readSnapshot } from './snapshot-reader.ts';
+import { type OpenedSnapshot, readSnapshot } from './snapshot-reader.ts';
 
 /** A random name is taken once in 2^48 tries; ten in a row are not bad luck. */
 const NAME_TRIES_MAX = 10;
@@ -39,15 +41,19 @@ export class FileCheckpointStorage implements CheckpointStorage {
   private readonly platform: Platform;
   private readonly options: FileStorageOptions;
   private readonly deletes: PendingDeletes;
+  private readonly claims: ClaimedSnapshots;
   private owner: StorageOwner | undefined;
-  /** The savepoint that the job was stopped with: nobody would find it, were the directory removed. */
-  private stoppedWith: string | undefined;
+  /** What the job goes on from as long as it has no newer checkpoint: nobody would find it, were the directory removed. */
+  private goesOnFrom: SnapshotElsewhere | undefined;
+  /** Another job has claimed one of its checkpoints. */
+  private isLeft: boolean | undefined;
   private lock: DirectoryLock | undefined;
 
   constructor(platform: Platform, options: FileStorageOptions) {
     this.platform = platform;
     this.options = options;
     this.deletes = new PendingDeletes(platform);
+    this.claims = new ClaimedSnapshots(platform);
   }
 
   async open(owner: StorageOwner): Promise<void> {
@@ -57,11 +63,14 @@ export class FileCheckpointStorage implements CheckpointStorage {
     try {
       await files.makeDirectory(path);
       this.lock = await files.lockDirectory(path);
-      this.stoppedWith = (await readJobFile(this.platform, this.jobDirectory()))?.stoppedWith;
+      const record = await readJobFile(this.platform, this.jobDirectory());
+      this.goesOnFrom = record?.goesOnFrom;
+      this.isLeft = record?.isLeft;
+      await this.claims.resume(record?.claimed ?? [], owner);
       await this.recordJob();
       await this.removeUnfinished();
     } catch (error) {
-      await this.unlock();
+      await this.letGo();
       if (!hasCode(error, 'FILE_SYSTEM_ERROR')) throw error;
       throw notWritable('checkpoint', this.options.directory, 'execution.checkpointing.dir', error);
     }
@@ -70,6 +79,9 @@ export class FileCheckpointStorage implements CheckpointStorage {
   async begin(checkpointId: number): Promise<CheckpointLocation> {
     const directory = joinPath(this.jobDirectory(), checkpointDirectoryName(checkpointId));
     const { files, path } = this.platform.fileSystem(directory);
+    // What an earlier process left there and could not be removed yet must not take the new one with it.
+    if (this.deletes.has(directory) && !(await this.deletes.remove(directory)))
+      throw new MillraceError('FILE_SYSTEM_ERROR', `${directory} is to be removed first, which fails so far`);
     await files.makeDirectory(path);
     return this.locationOf(checkpointId, directory);
   }
@@ -86,9 +98,17 @@ export class FileCheckpointStorage implements CheckpointStorage {
     stopsJob = false,
   ): Promise<CompletedSnapshot> {
     const snapshot = await completeInDirectory(this.platform, location, manifest);
-    if (stopsJob && manifest.kind === 'savepoint') {
-      this.stoppedWith = snapshot.directory;
-      await this.recordJob();
+    const { checkpointId, timestampMs, kind } = manifest;
+    const { directory } = snapshot;
+    if (stopsJob && kind === 'savepoint') {
+      await this.goOnFrom({ why: 'stopped-with', directory, checkpointId, sinceMs: timestampMs });
+    } else if (
+      kind === 'checkpoint' &&
+      this.goesOnFrom !== undefined &&
+      checkpointId > this.goesOnFrom.checkpointId
+    ) {
+      // Too late to fail: the checkpoint is complete, and newer than what is recorded.
+      await this.goOnFrom(undefined).catch((error: unknown) => this.warn('the record of the job', error));
     }
     return snapshot;
   }
@@ -97,8 +117,25 @@ export class FileCheckpointStorage implements CheckpointStorage {
     return location.kind === 'directory' ? this.deletes.remove(location.directory) : Promise.resolve(true);
   }
 
-  delete(snapshot: CompletedSnapshot): Promise<boolean> {
-    return snapshot.directory === undefined ? Promise.resolve(true) : this.deletes.remove(snapshot.directory);
+  async adopt(snapshot: CompletedSnapshot, claim: boolean): Promise<void> {
+    const { directory, checkpointId } = snapshot;
+    assert(directory !== undefined, 'a snapshot in memory is nowhere else');
+    if (claim) await this.claims.claim(snapshot, this.owned());
+    const sinceMs = this.platform.clock.wallMs();
+    const isKnown = this.goesOnFrom?.directory === directory;
+    await this.goOnFrom(
+      isKnown ? this.goesOnFrom : { why: 'started-from', directory, checkpointId, sinceMs },
+    );
+  }
+
+  async delete(snapshot: CompletedSnapshot): Promise<boolean> {
+    const { directory } = snapshot;
+    if (directory === undefined) return true;
+    if (!this.claims.has(directory)) return this.deletes.remove(directory);
+    return this.deletes.remove(directory, async () => {
+      if (this.goesOnFrom?.directory === directory) await this.goOnFrom(undefined);
+      await this.claims.remove(snapshot);
+    });
   }
 
   retryDeletes(): Promise<void> {
@@ -107,9 +144,11 @@ export class FileCheckpointStorage implements CheckpointStorage {
 
   async listCompleted(): Promise<CompletedSnapshot[]> {
     const { files } = this.platform.fileSystem(this.jobDirectory());
-    const completed: CompletedSnapshot[] = [];
+    const completed: CompletedSnapshot[] = await this.claims.list();
     for (const { directory, path } of await this.checkpointDirectories()) {
       if ((await files.stat(joinPath(path, METADATA_FILE))) === undefined) continue;
+      const claimant = await claimantOf(this.platform, directory);
+      if (claimant !== undefined && claimant.jobId !== this.owned().jobId) continue;
       try {
         completed.push(await readSnapshot(this.platform, directory));
       } catch (error) {
@@ -121,29 +160,46 @@ export class FileCheckpointStorage implements CheckpointStorage {
     return completed.sort((a, b) => a.checkpointId - b.checkpointId);
   }
 
-  async close(): Promise<void> {
+  async close(goesOn = true): Promise<void> {
     if (this.lock === undefined) return;
     await this.deletes.retry();
     try {
-      if (this.stoppedWith === undefined && (await this.checkpointDirectories()).length === 0) {
+      if (!goesOn && this.goesOnFrom?.why === 'started-from') await this.goOnFrom(undefined);
+      const isNeeded = this.goesOnFrom !== undefined || this.claims.directories.length > 0;
+      if (!isNeeded && (await this.checkpointDirectories()).length === 0) {
         const { files, path } = this.platform.fileSystem(this.jobDirectory());
         await files.delete(path);
       }
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      this.platform.logger.log('warn', `the job's checkpoint directory could not be removed: ${reason}`);
+      this.warn("the job's checkpoint directory", error);
     }
-    await this.unlock();
+    await this.letGo();
+  }
+
+  private async goOnFrom(snapshot: SnapshotElsewhere | undefined): Promise<void> {
+    this.goesOnFrom = snapshot;
+    await this.recordJob();
   }
 
   private recordJob(): Promise<void> {
-    const { platform, stoppedWith } = this;
-    return writeJobFile(platform, this.jobDirectory(), { ...this.owned(), stoppedWith });
+    const record: JobRecord = {
+      ...this.owned(),
+      goesOnFrom: this.goesOnFrom,
+      claimed: this.claims.directories,
+      isLeft: this.isLeft,
+    };
+    return writeJobFile(this.platform, this.jobDirectory(), record);
   }
 
-  private async unlock(): Promise<void> {
+  private warn(what: string, error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error);
+    this.platform.logger.log('warn', `${what} could not be brought up to date: ${reason}`);
+  }
+
+  private async letGo(): Promise<void> {
     const { lock } = this;
     this.lock = undefined;
+    await this.claims.release();
     await lock?.release();
   }
 
@@ -223,7 +279,7 @@ export async function completeInDirectory(
   platform: Platform,
   location: CheckpointLocation,
   manifest: SnapshotManifest,
-): Promise<CompletedSnapshot> {
+): Promise<OpenedSnapshot> {
   assert(location.kind === 'directory', 'a snapshot in memory has no directory');
   assert(location.checkpointId === manifest.checkpointId, 'the manifest is that of another checkpoint');
   const metadataBytes = await completeSnapshot(platform, location.directory, manifest);

@@ -3,7 +3,9 @@
  * a snapshot, the check and assignment of its state), and everything that stores and reads them.
  */
 export {
+  type ChannelState,
   type DeclineReason,
+  type EdgeIdentity,
   type OperatorState,
   type SnapshotFile,
   type SubtaskAttempt,
@@ -14,27 +16,27 @@ export {
 } from './acknowledgement.ts';
 export { type CheckpointBarrier, type CheckpointKind, isSavepoint, stopsJob } from './barrier.ts';
 export { type AlignerAction, BarrierAligner, type BarrierAlignerOptions } from './barrier-aligner.ts';
+export { type CheckpointConfigInfo, checkpointConfigInfo } from './checkpoint-config-info.ts';
 export { CheckpointCoordinator } from './checkpoint-coordinator.ts';
-export {
-  CHECKPOINT_FAILURES,
-  type CheckpointAction,
-  type CheckpointAnswer,
-  type CheckpointEvent,
-  type CheckpointFailure,
-  type EventTime,
-  type RequestId,
+export type {
+  CheckpointAction,
+  CheckpointAnswer,
+  CheckpointEvent,
+  EventTime,
+  RequestId,
 } from './checkpoint-event.ts';
-export {
-  type CheckpointStatistics,
-  CheckpointStatisticsTracker,
-  type CheckpointStatus,
-  type CheckpointsOverview,
-  type RestoredStatistics,
-  type StatisticsVertex,
-  type SubtaskDetails,
-  type SubtaskStatistics,
-  type VertexCheckpointStatistics,
+export { CHECKPOINT_FAILURES, type CheckpointFailure } from './checkpoint-failure.ts';
+export type { StatisticsVertex, SubtaskRef } from './checkpoint-record.ts';
+export type {
+  CheckpointingStatistics,
+  CheckpointStatistics,
+  CheckpointStatus,
+  RestoredCheckpointStatistics,
+  SubtaskCheckpointStatistics,
+  TaskCheckpointStatistics,
+  TaskCheckpointStatisticsWithSubtaskDetails,
 } from './checkpoint-statistics.ts';
+export { CheckpointStatisticsTracker, type CheckpointSummary } from './checkpoint-statistics-tracker.ts';
 export type {
   CheckpointLocation,
   CheckpointStorage,
@@ -44,11 +46,36 @@ export type {
   StateStream,
   StorageOwner,
 } from './checkpoint-storage.ts';
-export { findLatestSnapshot, type LatestSnapshot } from './latest-snapshot.ts';
-export type { SummaryOf } from './quantile-summary.ts';
-export { assertRestorable, checkRestore, type RestoreOptions, sameType, summarize } from './restore-check.ts';
+export { assignInFlight, type InFlightFilter, type InFlightPiece } from './in-flight-assignment.ts';
+export {
+  type ChannelSnapshot,
+  type EdgeDescription,
+  type EdgePartitioning,
+  type EdgeSnapshot,
+  edgeKey,
+  inFlightBytes,
+} from './in-flight-data.ts';
+export { findLatestSnapshot, jobThatClaimed, type LatestSnapshot } from './latest-snapshot.ts';
+export type { CheckpointSurroundings, SubtaskActivity } from './missing-subtasks.ts';
+export type { StatsSummary } from './quantile-summary.ts';
+export {
+  explainRecovery,
+  type Recovery,
+  type ReplayedRecords,
+  type RestoredSnapshot,
+  recoveryLine,
+} from './recovery-explanation.ts';
+export {
+  assertRestorable,
+  checkRestore,
+  type JobToRestore,
+  type RestoreOptions,
+  summarize,
+} from './restore-check.ts';
 export {
   droppedStateLines,
+  type EdgeMatch,
+  type EdgeOutcome,
   type OperatorToRestore,
   type RestoreMatch,
   type RestoreOutcome,
@@ -56,7 +83,8 @@ export {
   restoreReportText,
   type SavedOperatorSummary,
 } from './restore-report.ts';
-export { type JobEnd, keepsCheckpoints, retainNewest } from './retention.ts';
+export { type JobEnd, type KeptAtEnd, keptAtEnd, retainNewest } from './retention.ts';
+export { sameType } from './same-type.ts';
 export { formatMetadata, parseMetadata } from './savepoint-metadata.ts';
 export type {
   CheckpointingMode,
@@ -68,6 +96,7 @@ export {
   chooseSnapshot,
   type DamagePolicy,
   newestFirst,
+  preferredCheckpointText,
   type SnapshotCandidate,
   type SnapshotChoice,
   type SnapshotCondition,
@@ -84,7 +113,6 @@ export {
   type SnapshotKind,
   type SnapshotManifest,
   stateSizeBytes,
-  streamLengthBytes,
   streamsOf,
 } from './snapshot-manifest.ts';
 export {
@@ -98,3 +126,4 @@ export {
 export { assignState, type StateToAssign } from './state-assignment.ts';
 export { createCheckpointStreams } from './state-stream.ts';
 export { createCheckpointStorage } from './storage-selection.ts';
+export { streamLengthBytes } from './stream-length.ts';

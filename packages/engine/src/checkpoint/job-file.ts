@@ -2,62 +2,117 @@
  * `_job` in a job's checkpoint directory: whose checkpoints these are. It is written when the storage opens, so that a
  * snapshot whose manifest is damaged is still known to belong to the job, and is not passed over.
  *
- *   { "format": "millrace-job", "jobId": "...", "jobName": "...", "lineageId": "...", "stoppedWith": "<directory>" }
+ *   { "format": "millrace-job", "jobId": "...", "jobName": "...", "lineageId": "...",
+ *     "goesOnFrom": { "why": "stopped-with", "directory": "...", "checkpointId": 7, "sinceMs": 1732880000123 },
+ *     "claimed": ["<directory>"],
+ *     "isLeft": true }
  *
- * `stoppedWith`: the job was stopped with a savepoint in that directory, which is newer than all checkpoints here.
+ * `goesOnFrom`: the snapshot elsewhere that is newer than all checkpoints here: the job was stopped with it, or started from
+ * it and has completed none since. `claimed`: snapshots elsewhere that the job owns, as long as their `_claimed` says so too.
+ * `isLeft`: another job has claimed a checkpoint here: nobody begins anew in the name of this one.
  */
 import type { Platform } from '../platform/index.ts';
 import type { StorageOwner } from './checkpoint-storage.ts';
 import { JsonObjectReader } from './json-reader.ts';
 import { JOB_FILE, joinPath } from './snapshot-path.ts';
 
-const JOB_FILE_BYTES_MAX = 64 * 1024;
+const RECORD_BYTES_MAX = 64 * 1024;
+/** Of claimed snapshots that are remembered; the newest. */
+const CLAIMED_MAX = 100;
+
+/** A snapshot somewhere else, from which the job goes on. */
+export interface SnapshotElsewhere {
+  readonly why: 'stopped-with' | 'started-from';
+  /** URI or plain path. */
+  readonly directory: string;
+  readonly checkpointId: number;
+  /** Wall time, milliseconds since the epoch: when it became what the job goes on from. */
+  readonly sinceMs: number;
+}
 
 /** What the file says. */
 export interface JobRecord extends StorageOwner {
-  readonly stoppedWith?: string;
+  readonly goesOnFrom?: SnapshotElsewhere | undefined;
+  readonly claimed?: readonly string[] | undefined;
+  readonly isLeft?: boolean | undefined;
+}
+
+/** How a place is written into the file: whoever reads it may have another working directory. */
+export function recordedPlace(platform: Platform, directory: string): string {
+  const { files, path } = platform.fileSystem(directory);
+  return files.scheme === 'file' ? path : directory;
 }
 
 /** Writes or replaces it, durably. Also proves that the directory can be written. */
-export async function writeJobFile(
-  platform: Platform,
-  jobDirectory: string,
-  owner: JobRecord,
-): Promise<void> {
-  const { files, path } = platform.fileSystem(jobDirectory);
-  const { jobId, jobName, lineageId, stoppedWith } = owner;
-  const temporary = joinPath(path, `.job-${platform.random.hex(8)}`);
-  const file = await files.create(temporary);
-  try {
-    await file.write(
-      Buffer.from(
-        `${JSON.stringify({ format: 'millrace-job', jobId, jobName, lineageId, stoppedWith }, undefined, 2)}\n`,
-      ),
-    );
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await files.rename(temporary, joinPath(path, JOB_FILE));
-  await files.syncDirectory(path);
+export function writeJobFile(platform: Platform, jobDirectory: string, record: JobRecord): Promise<void> {
+  const { jobId, jobName, lineageId, isLeft } = record;
+  const place = (directory: string): string => recordedPlace(platform, directory);
+  const goesOnFrom = record.goesOnFrom && {
+    ...record.goesOnFrom,
+    directory: place(record.goesOnFrom.directory),
+  };
+  const claimed = record.claimed?.length ? record.claimed.slice(-CLAIMED_MAX).map(place) : undefined;
+  const text = { format: 'millrace-job', jobId, jobName, lineageId, goesOnFrom, claimed, isLeft };
+  return writeRecord(platform, jobDirectory, JOB_FILE, text);
 }
 
 /** undefined if it is not there or cannot be understood. */
 export async function readJobFile(platform: Platform, jobDirectory: string): Promise<JobRecord | undefined> {
-  const { files, path } = platform.fileSystem(jobDirectory);
-  const stat = await files.stat(joinPath(path, JOB_FILE));
-  if (stat === undefined || stat.isDirectory || stat.sizeBytes > JOB_FILE_BYTES_MAX) return undefined;
-  const text = Buffer.from(await files.readAll(joinPath(path, JOB_FILE))).toString('utf8');
-  try {
-    const reader = new JsonObjectReader(JSON.parse(text), '');
+  return readRecord(platform, joinPath(jobDirectory, JOB_FILE), (reader) => {
     reader.word('format', ['millrace-job']);
-    const stoppedWith = reader.optional('stoppedWith');
     return {
       jobId: reader.text('jobId'),
       jobName: reader.text('jobName'),
       lineageId: reader.text('lineageId'),
-      ...(typeof stoppedWith === 'string' && { stoppedWith }),
+      goesOnFrom: reader.has('goesOnFrom') ? readElsewhere(reader.required('goesOnFrom')) : undefined,
+      claimed: reader.has('claimed') ? reader.list('claimed', CLAIMED_MAX, String) : undefined,
+      isLeft: reader.has('isLeft') ? reader.flag('isLeft') : undefined,
     };
+  });
+}
+
+function readElsewhere(value: unknown): SnapshotElsewhere {
+  const reader = new JsonObjectReader(value, 'goesOnFrom');
+  return {
+    why: reader.word('why', ['stopped-with', 'started-from']),
+    directory: reader.text('directory'),
+    checkpointId: reader.integer('checkpointId', 0),
+    sinceMs: reader.integer('sinceMs', 0),
+  };
+}
+
+/** Writes a small JSON file under a name, replacing what was there, durably. */
+export async function writeRecord(
+  platform: Platform,
+  directory: string,
+  name: string,
+  content: object,
+): Promise<void> {
+  const { files, path } = platform.fileSystem(directory);
+  const temporary = joinPath(path, `.record-${platform.random.hex(8)}`);
+  const file = await files.create(temporary);
+  try {
+    await file.write(Buffer.from(`${JSON.stringify(content, undefined, 2)}\n`));
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await files.rename(temporary, joinPath(path, name));
+  await files.syncDirectory(path);
+}
+
+/** What `read` makes of a small JSON file; undefined if it is not there or cannot be understood. */
+export async function readRecord<T>(
+  platform: Platform,
+  location: string,
+  read: (reader: JsonObjectReader) => T,
+): Promise<T | undefined> {
+  const { files, path } = platform.fileSystem(location);
+  const stat = await files.stat(path);
+  if (stat === undefined || stat.isDirectory || stat.sizeBytes > RECORD_BYTES_MAX) return undefined;
+  const text = Buffer.from(await files.readAll(path)).toString('utf8');
+  try {
+    return read(new JsonObjectReader(JSON.parse(text), ''));
   } catch {
     return undefined;
   }

@@ -28,6 +28,11 @@ export class JsonObjectReader {
     return this.at === '' ? name : `${this.at}.${name}`;
   }
 
+  /** True if it is there and was not read yet. */
+  has(name: string): boolean {
+    return this.members.has(name);
+  }
+
   /** undefined if it is not there. */
   optional(name: string): unknown {
     const value = this.members.get(name);

@@ -3,49 +3,59 @@
  * means. Reads the files that snapshot-choice.ts, which decides, asks for.
  *
  * Savepoints are not looked at: they are the user's, and may be older branches. But for the one that the job was stopped
- * with: it is newer than the job's checkpoints, and what came after them is committed.
+ * with: it is newer than the job's checkpoints, and what came after them is committed; and for what the job started from or
+ * has claimed.
  */
 import { hasCode } from '../base/index.ts';
 import type { Platform } from '../platform/index.ts';
 import type { StorageOwner } from './checkpoint-storage.ts';
-import { readJobFile } from './job-file.ts';
+import { type JobRecord, readJobFile, recordedPlace } from './job-file.ts';
 import {
   chooseSnapshot,
   type DamagePolicy,
   type SnapshotCandidate,
   type SnapshotCondition,
 } from './snapshot-choice.ts';
+import { claimantOf } from './snapshot-claim.ts';
 import { checkpointIdOf, joinPath, METADATA_FILE } from './snapshot-path.ts';
 import { damageOf, findDamage, type OpenedSnapshot, readSnapshot } from './snapshot-reader.ts';
 
 const JOBS_SHOWN_MAX = 5;
 
-/** `snapshot` is undefined if there is none: the job starts anew. */
+/** What `latest` means at this moment. */
 export interface LatestSnapshot {
+  /** undefined if there is none: the job starts anew. */
   readonly snapshot: OpenedSnapshot | undefined;
   /** For people: what was found, which was taken and why, which not. */
   readonly explanation: readonly string[];
+  /** What can be lost or shown twice by the choice. */
+  readonly warning: string | undefined;
   /**
-   * If there is none: an execution of this job that was started and did not come as far as a checkpoint. Whoever starts
-   * anew in its name, once it is sure to be dead, leaves no directory behind that nobody will ever open.
+   * The execution that is gone on with. Without a snapshot: one of this job that was started and did not come as far as a
+   * checkpoint. Whoever starts anew in its name, once it is sure to be dead, leaves no directory behind that nobody will
+   * ever open.
    */
-  readonly abandoned: StorageOwner | undefined;
+  readonly execution: { readonly jobId: string; readonly lineageId: string } | undefined;
+  /** The highest id that a checkpoint of its lineage was found to have, complete or not; with a snapshot only. */
+  readonly highestCheckpointId: number | undefined;
 }
 
 /**
- * `directory` is the checkpoint directory (with the job ids below it). Every file of the chosen snapshot was verified.
- * Rejects with SNAPSHOT_CORRUPT if the newest is damaged and the policy is `stop`, or none is intact.
+ * `directory` is the checkpoint directory (with the job ids below it). `preferCheckpoint`: rather a checkpoint than a newer
+ * savepoint that the job was stopped with. Every file of the chosen snapshot was verified. Rejects with SNAPSHOT_CORRUPT if
+ * the newest is damaged and the policy is `stop`, or none is intact.
  */
 export async function findLatestSnapshot(
   platform: Platform,
   directory: string,
   jobName: string,
   policy: DamagePolicy,
+  preferCheckpoint = false,
 ): Promise<LatestSnapshot> {
   const found = await findCandidates(platform, directory, jobName);
   let { candidates } = found;
   for (;;) {
-    const choice = chooseSnapshot(candidates, policy);
+    const choice = chooseSnapshot(candidates, policy, preferCheckpoint);
     switch (choice.type) {
       case 'none':
         if (found.otherJobs.size > 0) {
@@ -56,14 +66,19 @@ export async function findLatestSnapshot(
         return {
           snapshot: undefined,
           explanation: [...choice.explanation, `(looked for "${jobName}" in ${directory})`],
-          abandoned: found.owners[0],
+          warning: undefined,
+          execution: found.abandoned,
+          highestCheckpointId: undefined,
         };
       case 'stop':
         for (const line of choice.explanation) platform.logger.log('warn', line);
         throw choice.error;
       case 'use': {
-        const snapshot = await readSnapshot(platform, choice.candidate.directory);
-        return { snapshot, explanation: choice.explanation, abandoned: undefined };
+        const { explanation, warning, candidate } = choice;
+        const snapshot = await readSnapshot(platform, candidate.directory);
+        const { jobId, lineageId } = candidate;
+        const highestCheckpointId = highestIdOf(found.candidates, lineageId);
+        return { snapshot, explanation, warning, execution: { jobId, lineageId }, highestCheckpointId };
       }
       case 'check': {
         const { candidate } = choice;
@@ -74,6 +89,26 @@ export async function findLatestSnapshot(
   }
 }
 
+/** The job that has claimed the snapshot `path`, by the records below the checkpoint directory; undefined: none. */
+export async function jobThatClaimed(
+  platform: Platform,
+  directory: string,
+  path: string,
+): Promise<StorageOwner | undefined> {
+  const { files, path: root } = platform.fileSystem(directory);
+  const wanted = recordedPlace(platform, path);
+  for (const { name, isDirectory } of await files.list(root)) {
+    const record = isDirectory ? await readJobFile(platform, joinPath(directory, name)) : undefined;
+    if (record?.claimed?.includes(wanted)) return record;
+  }
+  return undefined;
+}
+
+function highestIdOf(candidates: readonly SnapshotCandidate[], lineageId: string): number {
+  const ids = candidates.filter((each) => each.lineageId === lineageId).map((each) => each.checkpointId);
+  return ids.reduce((a, b) => Math.max(a, b), 0);
+}
+
 async function check(platform: Platform, directory: string): Promise<SnapshotCondition> {
   const damage = await findDamage(platform, await readSnapshot(platform, directory));
   return damage === undefined ? { type: 'intact' } : { type: 'damaged', ...damage };
@@ -81,8 +116,8 @@ async function check(platform: Platform, directory: string): Promise<SnapshotCon
 
 interface Candidates {
   readonly candidates: SnapshotCandidate[];
-  /** Executions of the job. */
-  readonly owners: StorageOwner[];
+  /** An execution of the job; if it has no candidate, it did not come as far as a checkpoint. */
+  readonly abandoned: LatestSnapshot['execution'];
   /** Names of other jobs that have checkpoints there. */
   readonly otherJobs: ReadonlySet<string>;
 }
@@ -90,72 +125,92 @@ interface Candidates {
 async function findCandidates(platform: Platform, directory: string, jobName: string): Promise<Candidates> {
   const { files, path } = platform.fileSystem(directory);
   const candidates: SnapshotCandidate[] = [];
-  const owners: StorageOwner[] = [];
+  let abandoned: Candidates['abandoned'];
   const otherJobs = new Set<string>();
   for (const entry of await files.list(path)) {
     if (!entry.isDirectory) continue;
     const jobDirectory = joinPath(directory, entry.name);
-    const owner = await readJobFile(platform, jobDirectory);
-    if (owner !== undefined && owner.jobName !== jobName) {
-      otherJobs.add(owner.jobName);
+    const record = await readJobFile(platform, jobDirectory);
+    if (record !== undefined && record.jobName !== jobName) {
+      otherJobs.add(record.jobName);
       continue;
     }
-    if (owner !== undefined && owner.jobId === entry.name) owners.push(owner);
-    if (owner?.stoppedWith !== undefined)
-      candidates.push(await stoppedWith(platform, owner.stoppedWith, owner));
+    if (record?.jobId === entry.name && record.isLeft !== true)
+      abandoned ??= { jobId: record.jobId, lineageId: record.lineageId };
+    if (record !== undefined) candidates.push(...(await snapshotsElsewhere(platform, record)));
     for (const { name, isDirectory } of await files.list(joinPath(path, entry.name))) {
       const checkpointId = checkpointIdOf(name);
       if (checkpointId === undefined || !isDirectory) continue;
-      const found = await readCandidate(platform, joinPath(jobDirectory, name), checkpointId, jobName);
+      const place = joinPath(jobDirectory, name);
+      const found = await readCandidate(platform, place, checkpointId, jobName);
       if (found === undefined) continue;
-      candidates.push({
-        jobId: entry.name,
-        ...found,
-        lineageId: found.lineageId ?? owner?.lineageId ?? entry.name,
-      });
+      const claimant = await claimantOf(platform, place);
+      const lineageId = found.lineageId ?? record?.lineageId ?? entry.name;
+      const own = { ...found, jobId: found.jobId ?? entry.name, lineageId };
+      if (claimant === undefined) candidates.push(own);
+      else if (claimant.jobId !== own.jobId)
+        candidates.push({ ...own, condition: { type: 'claimed', by: claimant.jobName } });
     }
   }
-  return { candidates, owners, otherJobs };
+  return { candidates, abandoned, otherJobs };
 }
 
-/** A savepoint that is gone is as good as damaged: what is older would show results twice. */
-async function stoppedWith(
-  platform: Platform,
-  directory: string,
-  { jobId, jobName, lineageId }: StorageOwner,
-): Promise<SnapshotCandidate> {
-  const found = await readCandidate(platform, directory, Number.MAX_SAFE_INTEGER, jobName);
-  const problem = 'the savepoint that the job was stopped with is not there any more';
-  const gone = { directory, checkpointId: Number.MAX_SAFE_INTEGER, timestampMs: 0 };
-  return found === undefined || found.condition.type === 'incomplete'
-    ? { ...gone, jobId, lineageId, condition: { type: 'damaged', file: directory, problem } }
-    : { ...found, jobId, lineageId };
+/** Snapshots outside of its directory that the job goes on from, or owns. */
+async function snapshotsElsewhere(platform: Platform, record: JobRecord): Promise<SnapshotCandidate[]> {
+  const { jobId, lineageId, goesOnFrom, claimed = [] } = record;
+  const candidates: SnapshotCandidate[] = [];
+  if (goesOnFrom !== undefined) {
+    const { why, directory, checkpointId, sinceMs } = goesOnFrom;
+    const base = { jobId, lineageId, directory, checkpointId, elsewhere: why, sinceMs };
+    const found = await readCandidate(platform, directory, checkpointId, undefined);
+    // One that is gone is as good as damaged: what is older would show results twice.
+    const what =
+      why === 'stopped-with'
+        ? 'savepoint that the job was stopped with'
+        : 'snapshot that the job was started from';
+    const problem = `the ${what} is not there any more`;
+    candidates.push(
+      found === undefined || found.condition.type === 'incomplete'
+        ? { ...base, timestampMs: sinceMs, condition: { type: 'damaged', file: directory, problem } }
+        : { ...found, ...base },
+    );
+  }
+  for (const directory of claimed) {
+    if (directory === goesOnFrom?.directory) continue;
+    if ((await claimantOf(platform, directory))?.jobId !== jobId) continue;
+    const found = await readCandidate(platform, directory, 0, undefined);
+    if (found !== undefined && found.condition.type !== 'incomplete')
+      candidates.push({ ...found, jobId, lineageId, elsewhere: 'claimed' });
+  }
+  return candidates;
 }
 
-type Found = Omit<SnapshotCandidate, 'jobId' | 'lineageId'> & { readonly lineageId: string | undefined };
+type Found = Omit<SnapshotCandidate, 'jobId' | 'lineageId'> & {
+  readonly jobId: string | undefined;
+  readonly lineageId: string | undefined;
+};
 
-/** undefined if it is another job's. What cannot be read is taken for this job's: better to stop than to pass it over. */
+/**
+ * undefined if it is another job's, which with `jobName` undefined it is not. What cannot be read is taken for this job's:
+ * better to stop than to pass it over.
+ */
 async function readCandidate(
   platform: Platform,
   directory: string,
   checkpointId: number,
-  jobName: string,
+  jobName: string | undefined,
 ): Promise<Found | undefined> {
   const { files, path } = platform.fileSystem(directory);
   const stat = await files.stat(joinPath(path, METADATA_FILE));
-  const base = { directory, checkpointId, lineageId: undefined, timestampMs: stat?.modifiedMs ?? 0 };
+  const timestampMs = stat?.modifiedMs ?? 0;
+  const base = { directory, checkpointId, jobId: undefined, lineageId: undefined, timestampMs };
   if (stat === undefined) return { ...base, condition: { type: 'incomplete' } };
   try {
     const { manifest } = await readSnapshot(platform, directory);
-    if (manifest.jobName !== jobName) return undefined;
-    const { lineageId, timestampMs } = manifest;
-    return {
-      directory,
-      checkpointId: manifest.checkpointId,
-      lineageId,
-      timestampMs,
-      condition: { type: 'unchecked' },
-    };
+    if (jobName !== undefined && manifest.jobName !== jobName) return undefined;
+    const { jobId, lineageId } = manifest;
+    const known = { checkpointId: manifest.checkpointId, timestampMs: manifest.timestampMs };
+    return { directory, jobId, lineageId, ...known, condition: { type: 'unchecked' } };
   } catch (error) {
     if (!isUnusable(error)) throw error;
     return { ...base, condition: { type: 'damaged', ...damageOf(error, directory) } };

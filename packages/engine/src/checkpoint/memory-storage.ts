@@ -12,6 +12,7 @@ import type {
 } from './checkpoint-storage.ts';
 import { completeInDirectory, makeSavepointDirectory } from './file-storage.ts';
 import { PendingDeletes } from './pending-deletes.ts';
+import { ClaimedSnapshots } from './snapshot-claim.ts';
 import { type SnapshotManifest, stateSizeBytes } from './snapshot-manifest.ts';
 
 /** Of savepoints, whose state does go to files: Flink's default. */
@@ -22,6 +23,7 @@ export class MemoryCheckpointStorage implements CheckpointStorage {
   private readonly platform: Platform;
   private readonly maxStateSizeBytes: number;
   private readonly deletes: PendingDeletes;
+  private readonly claims: ClaimedSnapshots;
   private readonly completed = new Map<number, CompletedSnapshot>();
   private owner: StorageOwner | undefined;
 
@@ -29,6 +31,7 @@ export class MemoryCheckpointStorage implements CheckpointStorage {
     this.platform = platform;
     this.maxStateSizeBytes = maxStateSizeBytes;
     this.deletes = new PendingDeletes(platform);
+    this.claims = new ClaimedSnapshots(platform);
   }
 
   async open(owner: StorageOwner): Promise<void> {
@@ -66,10 +69,19 @@ export class MemoryCheckpointStorage implements CheckpointStorage {
     return true;
   }
 
+  /** A claim is known only while the process lives: the snapshot then stays, and may be claimed by another. */
+  async adopt(snapshot: CompletedSnapshot, claim: boolean): Promise<void> {
+    if (!claim) return;
+    await this.claims.claim(snapshot, this.owner!);
+    this.completed.set(snapshot.checkpointId, snapshot);
+  }
+
   async delete(snapshot: CompletedSnapshot): Promise<boolean> {
-    if (snapshot.directory !== undefined) return this.deletes.remove(snapshot.directory);
-    this.completed.delete(snapshot.checkpointId);
-    return true;
+    const { directory, checkpointId } = snapshot;
+    this.completed.delete(checkpointId);
+    if (directory === undefined) return true;
+    if (this.claims.has(directory)) return this.deletes.remove(directory, () => this.claims.remove(snapshot));
+    return this.deletes.remove(directory);
   }
 
   retryDeletes(): Promise<void> {
@@ -82,6 +94,7 @@ export class MemoryCheckpointStorage implements CheckpointStorage {
 
   async close(): Promise<void> {
     await this.deletes.retry();
+    await this.claims.release();
     this.completed.clear();
   }
 }

@@ -7,7 +7,7 @@ import { after, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { silentLogger } from '../base/index.ts';
 import { createNodePlatform } from '../platform/node/index.ts';
-import { stateBytes, writeCheckpoint } from '../testing/snapshot-writing.ts';
+import { stateBytes, writeCheckpoint, writeState } from '../testing/snapshot-writing.ts';
 import { FileCheckpointStorage } from './file-storage.ts';
 import { findLatestSnapshot } from './latest-snapshot.ts';
 import { openStateInput, openVerifiedSnapshot } from './snapshot-reader.ts';
@@ -16,6 +16,38 @@ const root = mkdtempSync(join(tmpdir(), 'millrace-storage-'));
 after(() => rmSync(root, { recursive: true, force: true }));
 
 const JOB = { jobId: 'job', jobName: 'totals', lineageId: 'l1' };
+
+test('a savepoint on a real disk is claimed by one job at a time, and goes with its locks and its directory', async (t) => {
+  const platform = createNodePlatform({ logger: silentLogger });
+  const storageOf = async (jobId: string): Promise<FileCheckpointStorage> => {
+    const storage = new FileCheckpointStorage(platform, {
+      directory: join(root, 'claims'),
+      inlineThresholdBytes: 0,
+    });
+    await storage.open({ ...JOB, jobId });
+    return storage;
+  };
+  const owner = await storageOf('owner');
+  const cwd = process.cwd();
+  t.after(() => process.chdir(cwd));
+  process.chdir(root);
+  const location = await owner.beginSavepoint(4, 'savepoints');
+  const snapshot = await owner.complete(location, await writeState(platform, location, JOB));
+  await owner.close();
+  const [first, second] = [await storageOf('first'), await storageOf('second')];
+  await first.adopt(snapshot, true);
+  await assert.rejects(second.adopt(snapshot, true), { code: 'CHECKPOINT_DIRECTORY_IN_USE' });
+  await first.close();
+  process.chdir(cwd);
+  const again = await storageOf('first');
+  const [claimed] = await again.listCompleted();
+  assert.equal(claimed?.checkpointId, 4, 'it is found from another working directory');
+  assert.equal(await again.delete(claimed), true);
+  assert.deepEqual(readdirSync(join(root, 'savepoints')), []);
+  await again.close();
+  await second.close();
+  assert.deepEqual(readdirSync(join(root, 'claims')), []);
+});
 
 test('checkpoints are written, found, damaged, passed over and deleted on a real disk', async () => {
   const platform = createNodePlatform({ logger: silentLogger });

@@ -10,34 +10,45 @@ const REMEMBERED_MAX = 10_000;
 
 export class PendingDeletes {
   private readonly platform: Platform;
-  private readonly directories = new Set<string>();
+  /** What removes each, by directory. */
+  private readonly pending = new Map<string, () => Promise<void>>();
 
   constructor(platform: Platform) {
     this.platform = platform;
   }
 
-  /** Removes a snapshot's directory. False if it failed and is remembered. Never rejects. */
-  async remove(directory: string): Promise<boolean> {
+  /** True if the directory is to be removed and is still there. */
+  has(directory: string): boolean {
+    return this.pending.has(directory);
+  }
+
+  /**
+   * Removes a snapshot's directory, by `how` if there is more to it than that. False if it failed and is remembered. Never
+   * rejects.
+   */
+  async remove(
+    directory: string,
+    how: () => Promise<void> = () => removeSnapshot(this.platform, directory),
+  ): Promise<boolean> {
     try {
-      await removeSnapshot(this.platform, directory);
-      this.directories.delete(directory);
+      await how();
+      this.pending.delete(directory);
       return true;
     } catch (error) {
-      if (!this.directories.has(directory)) {
+      if (!this.pending.has(directory)) {
         const reason = error instanceof Error ? error.message : String(error);
         this.platform.logger.log('warn', `a snapshot is not deleted yet, this is tried again: ${reason}`, {
           directory,
         });
       }
-      this.directories.add(directory);
-      if (this.directories.size > REMEMBERED_MAX)
-        this.directories.delete(this.directories.values().next().value!);
+      this.pending.set(directory, how);
+      if (this.pending.size > REMEMBERED_MAX) this.pending.delete(this.pending.keys().next().value!);
       return false;
     }
   }
 
   /** Tries all that are left once more. Never rejects. */
   async retry(): Promise<void> {
-    for (const directory of [...this.directories]) await this.remove(directory);
+    for (const [directory, how] of [...this.pending]) await this.remove(directory, how);
   }
 }

@@ -1,19 +1,27 @@
 /**
- * Compares the operators of a snapshot with those of the job that is to start from it, before the first record. Pure;
- * called by the JobManager. restore-report.ts writes the comparison down for people.
+ * Compares the operators of a snapshot, and the exchanges with data in flight, with those of the job that is to start from
+ * it, before the first record. Pure; called by the JobManager. restore-report.ts writes the comparison down for people.
  *
  * An operator is found by its uid, given or generated. What is found must be of the same kind, be keyed by the same type,
  * and have states of the same kinds, as far as the job says before it runs; what is not found must be dropped by name or
  * by permission. Operators without state match anything. The number of key groups may change, the parallelism may not
  * exceed it.
  *
+ * An exchange is found by the uids of the operators at its ends. Its records must be of the same type; their way to the
+ * subtasks may change (in-flight-assignment.ts). What is not found must be dropped by permission, or with one of its
+ * operators. All data in flight of one checkpoint may be ignored on demand.
+ *
  * Invariants:
- * I1 No state is dropped that was not named or permitted, and what is dropped is in the report.
+ * I1 No state and no record is dropped that was not named or permitted, and what is dropped is in the report.
  */
 import { MillraceError, nearestName } from '../base/index.ts';
 import type { OperatorSubtaskState } from '../state/index.ts';
 import { formatType } from '../types/index.ts';
+import { inFlightMisfit } from './in-flight-assignment.ts';
+import { type EdgeDescription, type EdgeSnapshot, edgeKey, inFlightBytes } from './in-flight-data.ts';
 import {
+  type EdgeMatch,
+  type EdgeOutcome,
   type OperatorToRestore,
   type RestoreMatch,
   type RestoreOutcome,
@@ -21,38 +29,85 @@ import {
   restoreReportText,
   type SavedOperatorSummary,
 } from './restore-report.ts';
+import { sameType } from './same-type.ts';
 import {
   isEmptyState,
   type OperatorSnapshot,
   type SnapshotManifest,
-  streamLengthBytes,
   streamsOf,
 } from './snapshot-manifest.ts';
+import { streamLengthBytes } from './stream-length.ts';
 
 export interface RestoreOptions {
   /** Drop whatever has no home (`-n`). */
   readonly allowNonRestoredState: boolean;
   /** Drop the state of these operators (`--drop-state`), with or without a home. */
   readonly dropStateOf: readonly string[];
+  /** The data in flight of the checkpoint with this id is ignored; undefined: of none. */
+  readonly ignoredInFlightOf?: number | undefined;
+}
+
+/** What a restore needs to know of the job that is to start. */
+export interface JobToRestore {
+  readonly operators: readonly OperatorToRestore[];
+  readonly edges: readonly EdgeDescription[];
 }
 
 /** Compares; never throws. */
 export function checkRestore(
   manifest: SnapshotManifest,
-  job: readonly OperatorToRestore[],
+  { operators, edges }: JobToRestore,
   options: RestoreOptions,
 ): RestoreReport {
-  const targets = new Map(job.map((operator) => [operator.uid, operator]));
+  const targets = new Map(operators.map((operator) => [operator.uid, operator]));
   const savedUids = new Set(manifest.operators.map(({ uid }) => uid));
-  const fresh = job.filter(({ uid }) => !savedUids.has(uid));
+  const fresh = operators.filter(({ uid }) => !savedUids.has(uid));
   const matches = manifest.operators.map((operator): RestoreMatch => {
     const saved = summarize(operator);
     const target = targets.get(operator.uid);
     return { saved, target, outcome: outcomeOf(saved, target, fresh, options) };
   });
+  const inFlight = matchEdges(manifest, edges, options);
   const unknownDrops = options.dropStateOf.filter((uid) => !savedUids.has(uid));
-  const isAccepted = unknownDrops.length === 0 && matches.every(({ outcome }) => outcome.type !== 'refused');
-  return { matches, fresh, unknownDrops, isAccepted };
+  const isAccepted =
+    unknownDrops.length === 0 && [...matches, ...inFlight].every(({ outcome }) => outcome.type !== 'refused');
+  return { matches, fresh, inFlight, unknownDrops, isAccepted };
+}
+
+function matchEdges(
+  manifest: SnapshotManifest,
+  edges: readonly EdgeDescription[],
+  options: RestoreOptions,
+): EdgeMatch[] {
+  const names = new Map(manifest.operators.map(({ uid, name }) => [uid, name]));
+  const targets = new Map(edges.map((edge) => [edgeKey(edge.identity), edge]));
+  const isIgnored = manifest.checkpointId === options.ignoredInFlightOf;
+  return manifest.inFlight.map((saved) => {
+    const { identity } = saved;
+    const target = targets.get(edgeKey(identity));
+    return {
+      sourceName: names.get(identity.sourceUid) ?? identity.sourceUid,
+      targetName: names.get(identity.targetUid) ?? identity.targetUid,
+      sideTag: identity.sideTag,
+      sizeBytes: inFlightBytes(saved),
+      outcome: isIgnored ? { type: 'dropped', why: 'ignored' } : edgeOutcomeOf(saved, target, options),
+    };
+  });
+}
+
+function edgeOutcomeOf(
+  saved: EdgeSnapshot,
+  target: EdgeDescription | undefined,
+  options: RestoreOptions,
+): EdgeOutcome {
+  const problem =
+    target === undefined ? 'the new job has no such stream between them' : inFlightMisfit(saved, target);
+  if (problem === undefined) return { type: 'restored' };
+  const { sourceUid, targetUid } = saved.identity;
+  if (options.dropStateOf.includes(sourceUid) || options.dropStateOf.includes(targetUid))
+    return { type: 'dropped', why: 'by-name' };
+  if (options.allowNonRestoredState) return { type: 'dropped', why: 'allowed' };
+  return { type: 'refused', problem };
 }
 
 /** Throws RESTORE_MISMATCH with the whole report if the job must not start from the snapshot at `path`. */
@@ -63,6 +118,9 @@ export function assertRestorable(report: RestoreReport, path: string): void {
     details: {
       path,
       refused: refused.map(({ saved }) => ({ uid: saved.uid, name: saved.name })),
+      refusedInFlight: report.inFlight
+        .filter(({ outcome }) => outcome.type === 'refused')
+        .map(({ sourceName, targetName, sizeBytes }) => ({ sourceName, targetName, sizeBytes })),
       unknownDrops: [...report.unknownDrops],
     },
   });
@@ -183,21 +241,4 @@ function nearestOperator(
   return (
     sameKind.find((operator) => operator.uid === uid) ?? sameKind.find((operator) => operator.name === name)
   );
-}
-
-/** Descriptions are plain data: equal if they have the same members with equal values. */
-export function sameType(a: unknown, b: unknown): boolean {
-  if (a === b) return true;
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  if (Array.isArray(a) !== Array.isArray(b)) return false;
-  const left = definedEntries(a);
-  const right = new Map(definedEntries(b));
-  return (
-    left.length === right.size &&
-    left.every(([name, value]) => right.has(name) && sameType(value, right.get(name)))
-  );
-}
-
-function definedEntries(value: object): [string, unknown][] {
-  return Object.entries(value).filter(([, member]) => member !== undefined);
 }

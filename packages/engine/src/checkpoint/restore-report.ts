@@ -1,6 +1,6 @@
 /**
- * What a restore does with each saved operator, and the same as text for people: saved operators and those of the job side
- * by side, by name; what was refused and why, what was dropped. One text for a refused restore, and for one that may drop
+ * What a restore does with each saved operator and with data in flight, and the same as text for people: saved operators and
+ * those of the job side by side, by name; what was refused and why, what was dropped. One text for a refused restore, and for one that may drop
  * state. restore-check.ts makes the report.
  */
 import type { KeyedStateKind } from '../state/index.ts';
@@ -53,8 +53,26 @@ export interface RestoreMatch {
   readonly outcome: RestoreOutcome;
 }
 
+/** What becomes of the data in flight of an exchange. */
+export type EdgeOutcome =
+  | { readonly type: 'restored' }
+  | { readonly type: 'dropped'; readonly why: 'by-name' | 'allowed' | 'ignored' }
+  | { readonly type: 'refused'; readonly problem: string };
+
+/** An exchange with data in flight. */
+export interface EdgeMatch {
+  /** Of the operators at its ends, as they were saved. */
+  readonly sourceName: string;
+  readonly targetName: string;
+  readonly sideTag: string | undefined;
+  readonly sizeBytes: number;
+  readonly outcome: EdgeOutcome;
+}
+
 export interface RestoreReport {
   readonly matches: readonly RestoreMatch[];
+  /** Exchanges that had data in flight, as in the manifest. */
+  readonly inFlight: readonly EdgeMatch[];
   /** Operators of the new job that nothing was saved for. */
   readonly fresh: readonly OperatorToRestore[];
   /** Names in `dropStateOf` that the snapshot does not have. */
@@ -65,8 +83,9 @@ export interface RestoreReport {
 /** The whole report. */
 export function restoreReportText(report: RestoreReport, path: string): string {
   const refused = report.matches.filter(({ outcome }) => outcome.type === 'refused');
-  const lines = [headline(report, refused.length, path), '', ...table(report)];
+  const lines = [headline(report, path), '', ...table(report)];
   for (const match of refused) lines.push('', ...refusalLines(match));
+  lines.push(...inFlightRefusalLines(report.inFlight));
   for (const uid of report.unknownDrops) {
     lines.push(
       '',
@@ -75,6 +94,8 @@ export function restoreReportText(report: RestoreReport, path: string): string {
   }
   const dropped = report.matches.filter(({ outcome }) => outcome.type === 'dropped');
   for (const { saved } of dropped) lines.push('', `Dropped: the state of ${label(saved)}, ${weight(saved)}.`);
+  for (const edge of report.inFlight)
+    if (edge.outcome.type === 'dropped') lines.push('', `Dropped: data in flight ${inFlightLabel(edge)}.`);
   if (refused.some(({ target }) => target === undefined)) {
     lines.push(
       '',
@@ -85,17 +106,53 @@ export function restoreReportText(report: RestoreReport, path: string): string {
   return lines.join('\n');
 }
 
-/** One line for each operator whose state is dropped; empty if none is. */
+/** One line for each operator and exchange of which something is dropped; empty if nothing is. */
 export function droppedStateLines(report: RestoreReport): string[] {
-  return report.matches
+  const states = report.matches
     .filter(({ outcome }) => outcome.type === 'dropped')
     .map(({ saved }) => `dropped the state of ${label(saved)}: ${weight(saved)}`);
+  const edges = report.inFlight.flatMap((edge) => {
+    if (edge.outcome.type !== 'dropped') return [];
+    const why =
+      edge.outcome.why === 'ignored'
+        ? ', as execution.state-recovery.without-channel-state.checkpoint-id demands'
+        : '';
+    return [`dropped data in flight ${inFlightLabel(edge)}${why}: these records are not processed`];
+  });
+  return [...states, ...edges];
 }
 
-function headline(report: RestoreReport, refused: number, path: string): string {
+function headline(report: RestoreReport, path: string): string {
   if (report.isAccepted) return `The snapshot ${path} fits the job.`;
-  const what = refused === 1 ? 'the state of 1 operator' : `the state of ${refused} operators`;
-  return `The snapshot ${path} does not fit the job: ${what} cannot be restored. Nothing was read or started.`;
+  const states = report.matches.filter(({ outcome }) => outcome.type === 'refused').length;
+  const edges = report.inFlight.filter(({ outcome }) => outcome.type === 'refused').length;
+  const parts: string[] = [];
+  // Drops that name nothing are said further down: the headline stays about state.
+  if (states > 0 || edges === 0)
+    parts.push(`the state of ${states} ${states === 1 ? 'operator' : 'operators'}`);
+  if (edges > 0) parts.push(`data in flight of ${edges} ${edges === 1 ? 'exchange' : 'exchanges'}`);
+  return `The snapshot ${path} does not fit the job: ${parts.join(' and ')} cannot be restored. Nothing was read or started.`;
+}
+
+function inFlightRefusalLines(inFlight: readonly EdgeMatch[]): string[] {
+  const lines = inFlight.flatMap((edge) =>
+    edge.outcome.type === 'refused'
+      ? ['', `Data in flight ${inFlightLabel(edge)}: ${edge.outcome.problem}.`]
+      : [],
+  );
+  if (lines.length === 0) return [];
+  return [
+    ...lines,
+    '',
+    'To change such a part of the job, take a savepoint of the job as it was and start from that: savepoints hold no data ' +
+      'in flight. To give these records up, allow it (restore.allowNonRestoredState).',
+  ];
+}
+
+/** `from "orders" to "running total", 1234 bytes`. */
+function inFlightLabel({ sourceName, targetName, sideTag, sizeBytes }: EdgeMatch): string {
+  const source = sideTag === undefined ? `"${sourceName}"` : `side output "${sideTag}" of "${sourceName}"`;
+  return `from ${source} to "${targetName}", ${sizeBytes} bytes`;
 }
 
 function table(report: RestoreReport): string[] {

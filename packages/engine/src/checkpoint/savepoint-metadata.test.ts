@@ -8,7 +8,12 @@ import { formatMetadata, parseMetadata } from './savepoint-metadata.ts';
 import type { SnapshotManifest } from './snapshot-manifest.ts';
 
 const platform = createManualPlatform();
-const golden = new Uint8Array(readFileSync(new URL('./golden/manifest-1.metadata', import.meta.url)));
+const golden = goldenFile('manifest-1.metadata');
+const golden2 = goldenFile('manifest-2.metadata');
+
+function goldenFile(name: string): Uint8Array {
+  return new Uint8Array(readFileSync(new URL(`./golden/${name}`, import.meta.url)));
+}
 
 /** What golden/manifest-1.metadata holds. */
 const GOLDEN: SnapshotManifest = {
@@ -91,6 +96,7 @@ const GOLDEN: SnapshotManifest = {
       coordinator: undefined,
     },
   ],
+  inFlight: [],
   files: [
     {
       path: '1-0-00c0ffee00c0ffee',
@@ -100,9 +106,59 @@ const GOLDEN: SnapshotManifest = {
   ],
 };
 
+/** What golden/manifest-2.metadata holds: the same with data in flight. */
+const GOLDEN_2: SnapshotManifest = {
+  ...GOLDEN,
+  inFlight: [
+    {
+      identity: { sourceUid: 'orders', sideTag: undefined, targetUid: 'running-total', input: 0, ordinal: 0 },
+      partitioning: 'hash',
+      type: { kind: 'generic' },
+      key: { kind: 'string' },
+      ...{ senders: 1, receivers: 2, maxParallelism: 128 },
+      channels: [
+        // What was left of an earlier run with more senders: two of one channel, in order.
+        {
+          ...{ sender: 3, receiver: 0, part: 'restored', watermarkMs: 5 },
+          stream: { kind: 'inline', bytes: new Uint8Array([4, 1, 0, 0, 0, 0]) },
+        },
+        {
+          ...{ sender: 3, receiver: 0, part: 'restored', watermarkMs: 7 },
+          stream: { kind: 'inline', bytes: new Uint8Array([4, 1, 0, 0, 0, 1]) },
+        },
+        {
+          ...{ sender: 0, receiver: 0, part: 'received', watermarkMs: Number.MIN_SAFE_INTEGER },
+          stream: { kind: 'file', path: '1-0-00c0ffee00c0ffee', offset: 41_000, lengthBytes: 200 },
+        },
+        {
+          ...{ sender: 0, receiver: 0, part: 'unsent', watermarkMs: undefined },
+          stream: { kind: 'inline', bytes: new Uint8Array([4, 1, 0, 0, 0, 1]) },
+        },
+        {
+          ...{ sender: 0, receiver: 1, part: 'received', watermarkMs: 1_732_880_000_000 },
+          stream: { kind: 'inline', bytes: new Uint8Array(0) },
+        },
+      ],
+    },
+    {
+      identity: { sourceUid: 'orders', sideTag: 'late', targetUid: 'running-total', input: 1, ordinal: 1 },
+      partitioning: 'custom',
+      type: { kind: 'pojo', name: 'Total', fields: [{ name: 'cents', type: { kind: 'long' } }] },
+      key: undefined,
+      ...{ senders: 1, receivers: 2, maxParallelism: 128 },
+      channels: [
+        {
+          ...{ sender: 0, receiver: 1, part: 'unsent', watermarkMs: undefined },
+          stream: { kind: 'file', path: '1-0-00c0ffee00c0ffee', offset: 41_200, lengthBytes: 16 },
+        },
+      ],
+    },
+  ],
+};
+
 /** The same document with something changed and hashed again: what a writer with a bug, or with bad intent, makes. */
-function forged(change: (document: Record<string, never>) => void): Uint8Array {
-  const document = JSON.parse(Buffer.from(golden).toString());
+function forged(change: (document: Record<string, never>) => void, original = golden): Uint8Array {
+  const document = JSON.parse(Buffer.from(original).toString());
   delete document.sha256;
   change(document);
   const text = JSON.stringify(document, undefined, 2);
@@ -115,9 +171,71 @@ function forged(change: (document: Record<string, never>) => void): Uint8Array {
 const parse = (bytes: Uint8Array): SnapshotManifest => parseMetadata(bytes, '/cp/chk-17/_metadata', platform);
 const code = (expected: string) => (error: MillraceError) => error.code === expected;
 
-test('the golden manifest is read, and written again byte for byte', () => {
+test('the golden manifests of all versions are read, and written again byte for byte', () => {
   assert.deepEqual(parse(golden), GOLDEN);
   assert.equal(Buffer.from(formatMetadata(GOLDEN, platform)).toString(), Buffer.from(golden).toString());
+  assert.deepEqual(parse(golden2), GOLDEN_2);
+  assert.equal(Buffer.from(formatMetadata(GOLDEN_2, platform)).toString(), Buffer.from(golden2).toString());
+});
+
+test('a snapshot without data in flight is readable by whoever knows version 1', () => {
+  const text = Buffer.from(formatMetadata({ ...GOLDEN_2, inFlight: [] }, platform)).toString();
+  assert.match(text, /"version": 1,/);
+  assert.equal(text, Buffer.from(golden).toString());
+});
+
+test('each violation of the format of data in flight is refused with its place', () => {
+  type Edge = Record<string, unknown> & { channels: Record<string, unknown>[] };
+  const cases: [(edge: Edge, document: Record<string, unknown>) => void, RegExp][] = [
+    [(_, d) => (d['version'] = 1), /inFlight is not expected/],
+    [(_, d) => (d['inFlight'] = []), /inFlight is empty: that is version 1/],
+    [(_, d) => delete d['inFlight'], /inFlight is missing/],
+    [(e, d) => (d['inFlight'] as Edge[]).push(e), /inFlight has an exchange twice/],
+    [(e) => (e['source'] = 'nobody'), /belongs to the operator with uid nobody, which is not listed/],
+    [(e) => (e['target'] = 'nobody'), /belongs to the operator with uid nobody, which is not listed/],
+    [(e) => (e['sideTag'] = null), /inFlight\[0\]\.sideTag is not a string/],
+    [(e) => (e['input'] = 2), /inFlight\[0\]\.input is 2/],
+    [(e) => (e['ordinal'] = -1), /inFlight\[0\]\.ordinal is -1/],
+    [(e) => (e['partitioning'] = 'odd'), /inFlight\[0\]\.partitioning is "odd"/],
+    [(e) => (e['partitioning'] = 'custom'), /inFlight\[0\]\.key is not expected/],
+    [(e) => delete e['key'], /inFlight\[0\]\.key is missing/],
+    [(e) => (e['type'] = { kind: 'odd' }), /inFlight\[0\]\.type.*odd/],
+    [(e) => (e['senders'] = 0), /inFlight\[0\]\.senders is 0/],
+    [(e) => (e['maxParallelism'] = 1), /inFlight\[0\]\.maxParallelism is 1, not within 2 and/],
+    [(e) => (e.channels = []), /inFlight\[0\]\.channels has nothing in flight/],
+    [(e) => (e.channels[0]!['receiver'] = 2), /channels\[0\] has receiver 2 of 2/],
+    [(e) => (e.channels[2]!['sender'] = 1), /channels\[2\] has sender 1 of 1/],
+    [(e) => (e.channels[0]!['sender'] = -1), /channels\[0\]\.sender is -1/],
+    [(e) => (e.channels[0]!['part'] = 'lost'), /channels\[0\]\.part is "lost"/],
+    [(e) => delete e.channels[0]!['watermarkMs'], /channels\[0\]\.watermarkMs is missing/],
+    [(e) => (e.channels[0]!['watermarkMs'] = 0.5), /channels\[0\]\.watermarkMs is not an integer/],
+    [(e) => (e.channels[3]!['watermarkMs'] = 1), /channels\[3\]\.watermarkMs is not expected/],
+    [(e) => e.channels.push(e.channels.at(-1)!), /inFlight\[0\]\.channels\[\d\] is not in its place/],
+    [(e) => e.channels.reverse(), /inFlight\[0\]\.channels\[1\] is not in its place/],
+    [
+      (e) => Object.assign(e.channels[1]!, { part: 'received', sender: 0 }),
+      /inFlight\[0\]\.channels\[2\] is not in its place/,
+    ],
+    [
+      (e) => (e.channels[0]!['stream'] = { file: '../x', offset: 0, lengthBytes: 1 }),
+      /channels\[0\]\.stream\.file cannot be used/,
+    ],
+    [
+      (e) => (e.channels[2]!['stream'] = { file: 'x', offset: 0, lengthBytes: 1 }),
+      /data in flight from orders, subtask 0, to running-total, subtask 0, refers to the file x/,
+    ],
+    [
+      (e) => ((e.channels[2]!['stream'] as { lengthBytes: number }).lengthBytes = 217),
+      /ends at byte 41217 of .*, which has 41216 bytes/,
+    ],
+  ];
+  for (const [change, message] of cases) {
+    const bytes = forged((document) => {
+      change((document as unknown as { inFlight: Edge[] }).inFlight[0]!, document);
+    }, golden2);
+    assert.throws(() => parse(bytes), message);
+    assert.throws(() => parse(bytes), code('SNAPSHOT_CORRUPT'));
+  }
 });
 
 test('cut off anywhere it is refused', () => {
@@ -149,8 +267,8 @@ test('any changed bit is found (property)', () => {
 });
 
 test('a newer version is told apart from damage', () => {
-  const newer = forged((document) => Object.assign(document, { version: 2, surprise: true }));
-  assert.throws(() => parse(newer), /has version 2 of the snapshot format, this Millrace reads up to 1/);
+  const newer = forged((document) => Object.assign(document, { version: 3, surprise: true }));
+  assert.throws(() => parse(newer), /has version 3 of the snapshot format, this Millrace reads up to 2/);
   assert.throws(() => parse(newer), code('SNAPSHOT_FORMAT_NEWER'));
 });
 

@@ -4,7 +4,7 @@
  *
  *   {                                   ┐
  *     "format": "millrace-snapshot",    │ these two come first
- *     "version": 1,                     │ in every version
+ *     "version": 1 or 2,                │ in every version
  *     ...                               │
  *     "files": [...]                    ┘ ◀── hashed: every byte up to here
  *   ,\n  "sha256": "<64 hex>"\n}\n           the last 83 bytes, in every version
@@ -13,8 +13,10 @@
  * I1 What `parseMetadata` returns was hashed: no byte of it is torn or changed.
  * I2 Every path in it stays below the snapshot's directory; every handle lies within a listed file.
  * I3 Writing what was read gives the same bytes.
+ *
+ * Version 2 adds `inFlight`. It is written only where there is data in flight: whoever knows version 1 reads the rest.
  */
-import { MillraceError } from '../base/index.ts';
+import { MAX_WATERMARK, MIN_WATERMARK, MillraceError } from '../base/index.ts';
 import type { Platform } from '../platform/index.ts';
 import type {
   KeyedStateHandle,
@@ -23,16 +25,25 @@ import type {
   StreamHandle,
 } from '../state/index.ts';
 import { checkTypeDescription, type TypeDescription } from '../types/index.ts';
-import type { SnapshotFile } from './acknowledgement.ts';
+import type { EdgeIdentity, SnapshotFile } from './acknowledgement.ts';
+import {
+  type ChannelSnapshot,
+  channelProblem,
+  EDGE_PARTITIONINGS,
+  type EdgeSnapshot,
+  edgeKey,
+  inFlightBytes,
+} from './in-flight-data.ts';
 import { checkInteger, JsonObjectReader, JsonProblem } from './json-reader.ts';
-import { handleOutsideFiles, type OperatorSnapshot, type SnapshotManifest } from './snapshot-manifest.ts';
+import { inconsistencyOf, type OperatorSnapshot, type SnapshotManifest } from './snapshot-manifest.ts';
 import { relativePathProblem } from './snapshot-path.ts';
 
 /** What hashing needs of the platform. */
 export type Hashing = Pick<Platform, 'hasher'>;
 
 const FORMAT = 'millrace-snapshot';
-const VERSION = 1;
+const VERSION = 2;
+const VERSION_WITHOUT_IN_FLIGHT = 1;
 const TAIL = /^,\n {2}"sha256": "([0-9a-f]{64})"\n}\n$/;
 const TAIL_BYTES = ',\n  "sha256": ""\n}\n'.length + 64;
 /** First bytes of a savepoint of Apache Flink. */
@@ -44,6 +55,9 @@ const OPERATORS_MAX = 100_000;
 const SUBTASKS_MAX = 32_768;
 const FILES_MAX = 10_000_000;
 const HANDLES_MAX = 1_000_000;
+const EDGES_MAX = 1_000_000;
+/** Of one exchange. Its channels are at most the square of SUBTASKS_MAX, which no job comes near. */
+const CHANNELS_MAX = 10_000_000;
 
 const STATE_KINDS = ['value', 'list', 'map', 'reducing', 'aggregating', 'timers'] as const;
 const STATE_MODES = ['split', 'union', 'broadcast'] as const;
@@ -51,11 +65,13 @@ const STATE_MODES = ['split', 'union', 'broadcast'] as const;
 /** The bytes of `_metadata`. Throws STATE_TOO_LARGE if there is too much inline state. */
 export function formatMetadata(manifest: SnapshotManifest, hashing: Hashing): Uint8Array {
   const { checkpointId, kind, timestampMs, jobName, jobId, lineageId, planHash, millraceVersion } = manifest;
+  const hasInFlight = manifest.inFlight.length > 0;
   const document = {
     format: FORMAT,
-    version: VERSION,
+    version: hasInFlight ? VERSION : VERSION_WITHOUT_IN_FLIGHT,
     ...{ checkpointId, kind, timestampMs, jobName, jobId, lineageId, planHash, millraceVersion },
     operators: manifest.operators.map(operatorToJson),
+    inFlight: hasInFlight ? manifest.inFlight.map(edgeToJson) : undefined,
     files: manifest.files.map(({ path, sizeBytes, sha256 }) => ({ path, sizeBytes, sha256 })),
   };
   const text = JSON.stringify(document, undefined, 2);
@@ -99,6 +115,18 @@ function keyedToJson({ format, keyGroups, maxParallelism, states }: KeyedStateHa
     maxParallelism,
     states: states.map(({ name, kind, key, namespace, value, mapKey, entries, sizeBytes }) => ({
       ...{ name, kind, key, namespace, value, mapKey, entries, sizeBytes },
+    })),
+  };
+}
+
+function edgeToJson({ identity, channels, ...edge }: EdgeSnapshot): object {
+  const { sourceUid, sideTag, targetUid, input, ordinal } = identity;
+  const { partitioning, type, key, senders, receivers, maxParallelism } = edge;
+  return {
+    ...{ source: sourceUid, sideTag, target: targetUid, input, ordinal },
+    ...{ partitioning, type, key, senders, receivers, maxParallelism },
+    channels: channels.map(({ sender, receiver, part, watermarkMs, stream }) => ({
+      ...{ sender, receiver, part, watermarkMs, stream: streamToJson(stream) },
     })),
   };
 }
@@ -194,11 +222,16 @@ function readManifest(value: unknown, path: string): SnapshotManifest {
     planHash: reader.text('planHash'),
     millraceVersion: reader.text('millraceVersion'),
     operators: reader.list('operators', OPERATORS_MAX, readOperator),
+    inFlight: version === VERSION_WITHOUT_IN_FLIGHT ? [] : reader.list('inFlight', EDGES_MAX, readEdge),
     files: reader.list('files', FILES_MAX, readFile),
   };
   reader.end();
-  const outside = handleOutsideFiles(manifest);
-  if (outside !== undefined) throw new JsonProblem('', `is inconsistent: ${outside}`);
+  const problem = inconsistencyOf(manifest);
+  if (problem !== undefined) throw new JsonProblem('', `is inconsistent: ${problem}`);
+  if (version !== VERSION_WITHOUT_IN_FLIGHT && manifest.inFlight.length === 0)
+    throw new JsonProblem('inFlight', `is empty: that is version ${VERSION_WITHOUT_IN_FLIGHT}`);
+  const edges = manifest.inFlight.map(({ identity }) => edgeKey(identity));
+  if (new Set(edges).size !== edges.length) throw new JsonProblem('inFlight', 'has an exchange twice');
   const uids = manifest.operators.map(({ uid }) => uid);
   if (new Set(uids).size !== uids.length) throw new JsonProblem('operators', 'has a uid twice');
   return manifest;
@@ -292,6 +325,50 @@ function readOffsets(text: string, at: string): number[] {
       throw new JsonProblem(at, `has "${word.slice(0, 20)}", which is no offset`);
     return checkInteger(Number(word), at, 0, Number.MAX_SAFE_INTEGER);
   });
+}
+
+function readEdge(value: unknown, at: string): EdgeSnapshot {
+  const reader = new JsonObjectReader(value, at);
+  const sideTag = reader.has('sideTag') ? reader.text('sideTag') : undefined;
+  const identity: EdgeIdentity = {
+    sourceUid: reader.text('source'),
+    sideTag,
+    targetUid: reader.text('target'),
+    input: reader.integer('input', 0, 1) as 0 | 1,
+    ordinal: reader.integer('ordinal', 0, EDGES_MAX),
+  };
+  const partitioning = reader.word('partitioning', EDGE_PARTITIONINGS);
+  const key = partitioning === 'hash' ? readType(reader.required('key'), reader.path('key')) : undefined;
+  const receivers = reader.integer('receivers', 1, SUBTASKS_MAX);
+  const edge: EdgeSnapshot = {
+    identity,
+    partitioning,
+    type: readType(reader.required('type'), reader.path('type')),
+    key,
+    senders: reader.integer('senders', 1, SUBTASKS_MAX),
+    receivers,
+    maxParallelism: reader.integer('maxParallelism', receivers, SUBTASKS_MAX),
+    channels: reader.list('channels', CHANNELS_MAX, readChannel),
+  };
+  reader.end();
+  const problem = channelProblem(edge.channels, edge);
+  if (problem !== undefined) throw new JsonProblem(`${at}.channels[${problem.index}]`, problem.text);
+  if (inFlightBytes(edge) === 0) throw new JsonProblem(`${at}.channels`, 'has nothing in flight');
+  return edge;
+}
+
+function readChannel(value: unknown, at: string): ChannelSnapshot {
+  const reader = new JsonObjectReader(value, at);
+  const part = reader.word('part', ['restored', 'received', 'unsent']);
+  const channel: ChannelSnapshot = {
+    sender: reader.integer('sender', 0, SUBTASKS_MAX - 1),
+    receiver: reader.integer('receiver', 0, SUBTASKS_MAX - 1),
+    part,
+    watermarkMs: part === 'unsent' ? undefined : reader.integer('watermarkMs', MIN_WATERMARK, MAX_WATERMARK),
+    stream: readStream(reader.required('stream'), reader.path('stream')),
+  };
+  reader.end();
+  return channel;
 }
 
 function readStream(value: unknown, at: string): StreamHandle {

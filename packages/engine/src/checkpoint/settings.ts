@@ -2,8 +2,11 @@
 
 export type CheckpointingMode = 'EXACTLY_ONCE' | 'AT_LEAST_ONCE';
 
-/** What happens to retained checkpoints when the job is cancelled. FAILED always keeps them, FINISHED deletes. */
-export type CheckpointRetention = 'DELETE_ON_CANCELLATION' | 'RETAIN_ON_CANCELLATION';
+/** What happens to retained checkpoints when the job ends: retention.ts has the table. */
+export type CheckpointRetention =
+  | 'NO_EXTERNALIZED_CHECKPOINTS'
+  | 'DELETE_ON_CANCELLATION'
+  | 'RETAIN_ON_CANCELLATION';
 
 /** Where checkpoints go. `jobmanager`: memory of this process, gone with it. */
 export type CheckpointStorageSettings =
@@ -16,8 +19,15 @@ export interface CheckpointSettings {
   readonly mode: CheckpointingMode;
   readonly timeoutMs: number;
   readonly minPauseMs: number;
-  /** More than 1 is stored; its mechanism comes later. */
+  /** Checkpoints that may be in flight at the same time; 1 if `alignedTimeoutMs` is set. */
   readonly maxConcurrent: number;
+  /**
+   * How long after the trigger barriers still wait their turn; then they overtake. 0: they overtake at once; undefined: they
+   * never do. Savepoints never do either.
+   */
+  readonly alignedTimeoutMs?: number | undefined;
+  /** The interval while a source works off a backlog. 0: no checkpoints meanwhile; undefined: as otherwise. */
+  readonly intervalDuringBacklogMs?: number | undefined;
   /** Consecutive failed checkpoints that are tolerated; the next one fails the job. */
   readonly tolerableFailures: number;
   readonly retention: CheckpointRetention;
@@ -25,4 +35,9 @@ export interface CheckpointSettings {
   readonly storage: CheckpointStorageSettings;
   /** False: the task writes its state before it goes on (for debugging). */
   readonly asyncSnapshots: boolean;
+  /**
+   * Recover from the newest checkpoint even if the job was stopped with a newer savepoint: what came between is done again.
+   * Default: false.
+   */
+  readonly preferCheckpoint?: boolean;
 }

@@ -87,3 +87,52 @@ test('between lineages the time of the newest decides although a fresh start cou
   const fresh = candidate(1, { jobId: 'b', lineageId: 'b', timestampMs: 2000 });
   assert.deepEqual(newestFirst([old, fresh]), [fresh, old]);
 });
+
+const STOPPED_WITH = { elsewhere: 'stopped-with', directory: '/sp/9' } as const;
+
+test('a checkpoint is preferred to a newer savepoint only if that is asked for, and it is said what that means', () => {
+  const found = [candidate(7), candidate(8), candidate(9, STOPPED_WITH)];
+  const usual = chooseSnapshot(found, 'stop');
+  assert.equal(usual.type === 'use' && usual.candidate.checkpointId, 9);
+  assert.equal(usual.type === 'use' && usual.warning, undefined);
+  const preferred = chooseSnapshot(found, 'stop', true);
+  assert.ok(preferred.type === 'use');
+  assert.equal(preferred.candidate.checkpointId, 8);
+  assert.match(
+    preferred.warning!,
+    /\/cp\/j\/chk-8 is used because.*stopped with \/sp\/9.*done again.*twice.*lost/,
+  );
+});
+
+test('a savepoint is used although checkpoints are preferred, if there is no checkpoint of its lineage that is whole', () => {
+  const savepoint = candidate(9, STOPPED_WITH);
+  const other = candidate(8, { lineageId: 'other', timestampMs: 0 });
+  const damaged = candidate(7, { condition: DAMAGED });
+  for (const found of [[savepoint], [savepoint, other], [savepoint, damaged]]) {
+    const choice = chooseSnapshot(found, 'stop', true);
+    assert.ok(choice.type === 'use');
+    assert.equal(choice.candidate, savepoint);
+    assert.equal(choice.warning, undefined);
+  }
+});
+
+test('a savepoint that is gone does not stop a job that prefers checkpoints', () => {
+  const gone = candidate(9, { ...STOPPED_WITH, condition: DAMAGED });
+  assert.equal(chooseSnapshot([gone, candidate(8)], 'stop').type, 'stop');
+  const choice = chooseSnapshot([gone, candidate(8)], 'stop', true);
+  assert.equal(choice.type === 'use' && choice.candidate.checkpointId, 8);
+});
+
+test('a lineage that was begun last comes first, although its snapshot is an old one', () => {
+  const begun = candidate(3, { lineageId: 'b', elsewhere: 'started-from', sinceMs: 100 * 60_000 });
+  assert.deepEqual(newestFirst([candidate(9), begun]), [begun, candidate(9)]);
+});
+
+test('what another job has claimed is never used, and it is said who has it', () => {
+  const claimed = candidate(9, { condition: { type: 'claimed', by: 'other' } });
+  const choice = chooseSnapshot([claimed, candidate(8)], 'stop');
+  assert.ok(choice.type === 'use');
+  assert.equal(choice.candidate.checkpointId, 8);
+  assert.match(choice.explanation.join('\n'), /chk-9: claimed by another job, 'other'/);
+  assert.equal(chooseSnapshot([claimed], 'fallback').type, 'none');
+});

@@ -7,11 +7,17 @@
  * Invariants:
  * I1 Each operator has one state for each of its subtasks, in the order of their indices; empty states included.
  * I2 Each file handle lies within a file of `files`.
+ * I3 The ends of each exchange with data in flight are operators of the snapshot.
+ * I4 It stands alone: all its files lie in its own directory. So the first checkpoint of a job needs nothing of the snapshot
+ *    that the job was restored from and does not own.
  */
 import { assert, MillraceError } from '../base/index.ts';
 import type { OperatorSubtaskState, StreamHandle } from '../state/index.ts';
 import type { TypeDescription } from '../types/index.ts';
 import type { SnapshotFile, TaskAcknowledgement } from './acknowledgement.ts';
+import { collectInFlight, type EdgeDescription, type EdgeSnapshot, inFlightBytes } from './in-flight-data.ts';
+import { relativePathProblem } from './snapshot-path.ts';
+import { streamLengthBytes } from './stream-length.ts';
 
 /** A checkpoint belongs to the engine, a savepoint to the user. */
 export type SnapshotKind = 'checkpoint' | 'savepoint';
@@ -41,11 +47,13 @@ export interface SnapshotManifest {
   readonly timestampMs: number;
   readonly jobName: string;
   readonly jobId: string;
-  /** Changes at every fork (restore without claiming); ids of checkpoints rise strictly within a lineage. */
+  /** Changes at every fork (a start from a path, claimed or not); ids of checkpoints rise strictly within a lineage. */
   readonly lineageId: string;
   readonly planHash: string;
   readonly millraceVersion: string;
   readonly operators: readonly OperatorSnapshot[];
+  /** Data in flight, by exchange; empty if no barrier overtook any. */
+  readonly inFlight: readonly EdgeSnapshot[];
   readonly files: readonly SnapshotFile[];
 }
 
@@ -73,6 +81,8 @@ export interface JobSnapshot {
   readonly millraceVersion: string;
   /** All operators of the job, those without state too. */
   readonly operators: readonly OperatorDescription[];
+  /** All streams between them. */
+  readonly edges: readonly EdgeDescription[];
   /** One of every subtask of every vertex. */
   readonly acknowledgements: readonly TaskAcknowledgement[];
   readonly coordinatorStates: readonly { readonly uid: string; readonly bytes: Uint8Array }[];
@@ -96,12 +106,7 @@ export function streamsOf(state: OperatorSubtaskState): StreamHandle[] {
   return [...state.keyed.map((handle) => handle.stream), ...state.operator.map((handle) => handle.stream)];
 }
 
-/** The bytes that a stream handle stands for. */
-export function streamLengthBytes(stream: StreamHandle): number {
-  return stream.kind === 'inline' ? stream.bytes.length : stream.lengthBytes;
-}
-
-/** Puts the manifest together; asserts I1 and I2. */
+/** Puts the manifest together; asserts I1 to I3. */
 export function buildManifest(job: JobSnapshot): SnapshotManifest {
   const states = statesByOperator(job);
   const coordinators = new Map(job.coordinatorStates.map(({ uid, bytes }) => [uid, bytes]));
@@ -120,13 +125,18 @@ export function buildManifest(job: JobSnapshot): SnapshotManifest {
     coordinators.size === 0,
     `coordinator state of unknown operators: ${[...coordinators.keys()].join(', ')}`,
   );
+  const inFlight = collectInFlight(job.edges, job.acknowledgements);
   const files = job.acknowledgements.flatMap((acknowledgement) => acknowledgement.files);
+  for (const { path } of files) {
+    const problem = relativePathProblem(path);
+    assert(problem === undefined, `checkpoint ${job.checkpointId} does not stand alone: ${path}: ${problem}`);
+  }
   const { checkpointId, kind, timestampMs, jobName, jobId, lineageId, planHash, millraceVersion } = job;
   const manifest: SnapshotManifest = {
     ...{ checkpointId, kind, timestampMs, jobName, jobId, lineageId, planHash, millraceVersion },
-    ...{ operators, files },
+    ...{ operators, inFlight, files },
   };
-  const problem = handleOutsideFiles(manifest);
+  const problem = inconsistencyOf(manifest);
   assert(problem === undefined, problem ?? '');
   return manifest;
 }
@@ -149,8 +159,8 @@ function statesByOperator(job: JobSnapshot): Map<string, Map<number, OperatorSub
   return states;
 }
 
-/** I2: a sentence about the first handle that no listed file holds; undefined if there is none. */
-export function handleOutsideFiles(manifest: SnapshotManifest): string | undefined {
+/** I2 and I3: a sentence about what is wrong first; undefined if nothing is. */
+export function inconsistencyOf(manifest: SnapshotManifest): string | undefined {
   const sizes = new Map<string, number>();
   for (const { path, sizeBytes } of manifest.files) {
     if (sizes.has(path)) return `the file ${path} is listed twice`;
@@ -158,22 +168,39 @@ export function handleOutsideFiles(manifest: SnapshotManifest): string | undefin
   }
   for (const { name, uid, subtasks } of manifest.operators) {
     for (const [index, state] of subtasks.entries()) {
+      const where = `state of operator ${name} (uid ${uid}), subtask ${index}`;
       for (const stream of streamsOf(state)) {
-        if (stream.kind === 'inline') continue;
-        const size = sizes.get(stream.path);
-        const where = `state of operator ${name} (uid ${uid}), subtask ${index}`;
-        if (size === undefined) return `${where} refers to the file ${stream.path}, which is not listed`;
-        const end = stream.offset + stream.lengthBytes;
-        if (end > size) return `${where} ends at byte ${end} of ${stream.path}, which has ${size} bytes`;
+        const problem = outsideFiles(stream, sizes);
+        if (problem !== undefined) return `${where} ${problem}`;
       }
+    }
+  }
+  const uids = new Set(manifest.operators.map(({ uid }) => uid));
+  for (const { identity, channels } of manifest.inFlight) {
+    const { sourceUid, targetUid } = identity;
+    const unknown = [sourceUid, targetUid].find((uid) => !uids.has(uid));
+    if (unknown !== undefined)
+      return `data in flight belongs to the operator with uid ${unknown}, which is not listed`;
+    for (const { sender, receiver, stream } of channels) {
+      const problem = outsideFiles(stream, sizes);
+      if (problem !== undefined)
+        return `data in flight from ${sourceUid}, subtask ${sender}, to ${targetUid}, subtask ${receiver}, ${problem}`;
     }
   }
   return undefined;
 }
 
-/** Bytes of all state of a snapshot, inline ones included. */
+function outsideFiles(stream: StreamHandle, sizes: ReadonlyMap<string, number>): string | undefined {
+  if (stream.kind === 'inline') return undefined;
+  const size = sizes.get(stream.path);
+  if (size === undefined) return `refers to the file ${stream.path}, which is not listed`;
+  const end = stream.offset + stream.lengthBytes;
+  return end > size ? `ends at byte ${end} of ${stream.path}, which has ${size} bytes` : undefined;
+}
+
+/** Bytes of all state of a snapshot, inline ones and data in flight included. */
 export function stateSizeBytes(manifest: SnapshotManifest): number {
-  let sum = 0;
+  let sum = manifest.inFlight.reduce((bytes, edge) => bytes + inFlightBytes(edge), 0);
   for (const { subtasks, coordinator } of manifest.operators) {
     sum += coordinator?.length ?? 0;
     for (const state of subtasks) for (const stream of streamsOf(state)) sum += streamLengthBytes(stream);

@@ -3,11 +3,13 @@
  *
  *   <dir>/<job id>/chk-<n>/_metadata            savepoint: <dir>/savepoint-<short job id>-<random>/_metadata
  *                         /<state files>
- *                 /_job, _lock.<n>
+ *                 /_job, _lock.<n>            claimed by a job: also _claimed, _lock.<n> in it
  */
 export const METADATA_FILE = '_metadata';
 /** Says in a job's directory whose it is, so that a damaged snapshot in it is still known by its job. */
 export const JOB_FILE = '_job';
+/** Says in a snapshot's directory which job has claimed it. */
+export const CLAIM_FILE = '_claimed';
 
 const PATH_LENGTH_MAX = 1024;
 const CHECKPOINT_DIRECTORY = /^chk-(0|[1-9]\d{0,15})$/;

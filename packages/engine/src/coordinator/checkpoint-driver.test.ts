@@ -32,13 +32,16 @@ function driver(): CheckpointDriver {
     settings: SETTINGS,
     storage: undefined as never,
     identity: undefined as never,
-    attempt: () => undefined,
+    tasks: { isOpen: false, trigger: assert.fail, notifyComplete: () => {}, notifyAborted: () => {} },
     failJob: assert.fail,
     statistics: {
       checkpointTriggered: () => {},
       checkpointAcknowledged: () => {},
+      checkpointDeclined: () => {},
       checkpointCompleted: () => assert.fail(),
       checkpointFailed: () => assert.fail(),
+      checkpointRefused: () => {},
+      checkpointDiscarded: () => {},
     },
   });
 }

@@ -20,13 +20,14 @@ import {
   type CompletedSnapshot,
   isSavepoint,
   type JobSnapshot,
+  preferredCheckpointText,
   type SubtaskAttempt,
   stopsJob,
   type TaskAcknowledgement,
   type TaskDecline,
 } from '../checkpoint/index.ts';
 import type { Platform, TimerHandle } from '../platform/index.ts';
-import type { ExecutionAttempt } from './execution-attempt.ts';
+import type { JobExecution } from './job-execution.ts';
 import type { JobStatistics } from './job-statistics.ts';
 
 /** How long after a failed removal of files it is tried again. */
@@ -35,7 +36,7 @@ const DISCARD_RETRY_MS = 1000;
 /** What of the job goes into every manifest. */
 export type JobIdentity = Pick<
   JobSnapshot,
-  'jobName' | 'jobId' | 'lineageId' | 'planHash' | 'millraceVersion' | 'operators'
+  'jobName' | 'jobId' | 'lineageId' | 'planHash' | 'millraceVersion' | 'operators' | 'edges'
 >;
 
 export interface CheckpointDriverOptions {
@@ -43,14 +44,20 @@ export interface CheckpointDriverOptions {
   readonly settings: CheckpointSettings;
   readonly storage: CheckpointStorage;
   readonly identity: JobIdentity;
-  /** The attempt that runs now; undefined between attempts. */
-  attempt(): ExecutionAttempt | undefined;
+  /** All tasks of the job. */
+  readonly tasks: Pick<JobExecution, 'isOpen' | 'trigger' | 'notifyComplete' | 'notifyAborted'>;
   /** The job has to fail; the restart strategy decides what then. */
   failJob(error: Error): void;
   /** Is told what happens, for reports. */
   readonly statistics: Pick<
     JobStatistics,
-    'checkpointTriggered' | 'checkpointAcknowledged' | 'checkpointCompleted' | 'checkpointFailed'
+    | 'checkpointTriggered'
+    | 'checkpointAcknowledged'
+    | 'checkpointDeclined'
+    | 'checkpointCompleted'
+    | 'checkpointFailed'
+    | 'checkpointRefused'
+    | 'checkpointDiscarded'
   >;
 }
 
@@ -59,11 +66,12 @@ interface Pending {
   /** The user's, in a directory that he named. */
   readonly isSavepoint: boolean;
   readonly timestampMs: number;
-  readonly startedMs: number;
   location: CheckpointLocation | undefined;
   coordinatorStates: { uid: string; bytes: Uint8Array }[];
   /** Given up: nothing may be triggered for it any more. */
   aborted: boolean;
+  /** Its files are being removed, until nothing is left. */
+  isDiscarded: boolean;
   /** Settles when the trigger has been carried out or not; never rejects. */
   triggering: Promise<void>;
 }
@@ -73,8 +81,8 @@ export class CheckpointDriver {
   private readonly coordinator: CheckpointCoordinator;
   private readonly pending = new Map<number, Pending>();
   private readonly completed = new Map<number, CompletedSnapshot>();
-  /** What the job started from, if it belongs to the user or to another job: it is read and never removed. */
-  private borrowed: CompletedSnapshot | undefined;
+  /** Of these, what belongs to the user or to another job: it is read and never removed. */
+  private readonly foreign = new Set<CompletedSnapshot>();
   private readonly requests = new Map<
     number,
     { targetDirectory: string | undefined; resolve: (answer: CheckpointAnswer) => void }
@@ -83,7 +91,9 @@ export class CheckpointDriver {
   private nextRequest = 1;
   private isShutDown = false;
   private timer: TimerHandle | undefined;
-  private onReadyToRestore: ((snapshot: CompletedSnapshot | undefined) => void) | undefined;
+  /** Why the job is restored from what `taskFailed` told last, in lines; empty: it is the newest. */
+  restoreReasons: readonly string[] = [];
+  private awaitsRestore: ((snapshot: CompletedSnapshot | undefined) => void)[] = [];
   private working: Promise<unknown>[] = [];
 
   constructor(options: CheckpointDriverOptions) {
@@ -91,8 +101,16 @@ export class CheckpointDriver {
     this.coordinator = new CheckpointCoordinator(options.settings);
   }
 
-  /** Snapshots of this job that exist already, oldest first, the restored one included. */
-  restored(snapshots: readonly CompletedSnapshot[], from: CompletedSnapshot | undefined): void {
+  /**
+   * `snapshots` belong to this job and exist already, oldest first. The first attempt begins `from` one, theirs or another.
+   * Ids up to `highestId` were used.
+   */
+  restored(
+    snapshots: readonly CompletedSnapshot[],
+    from: CompletedSnapshot | undefined,
+    highestId?: number,
+  ): void {
+    if (highestId !== undefined) this.handle({ type: 'idsTaken', highest: highestId });
     for (const snapshot of snapshots) this.completed.set(snapshot.checkpointId, snapshot);
     for (const snapshot of snapshots) {
       if (snapshot !== from)
@@ -100,7 +118,7 @@ export class CheckpointDriver {
     }
     if (from === undefined) return;
     const isRetained = snapshots.some(({ checkpointId }) => checkpointId === from.checkpointId);
-    if (!isRetained) this.borrowed = from;
+    if (!isRetained) this.foreign.add(from);
     this.completed.set(from.checkpointId, from);
     this.handle({ type: 'restored', checkpointId: from.checkpointId, isRetained });
   }
@@ -115,6 +133,7 @@ export class CheckpointDriver {
   }
 
   decline(decline: TaskDecline): void {
+    this.options.statistics.checkpointDeclined(decline);
     this.handle({ type: 'decline', decline });
   }
 
@@ -128,11 +147,22 @@ export class CheckpointDriver {
     return this.ask(undefined, (requestId) => ({ type: 'finalCheckpoint', requestId }));
   }
 
-  /** Gives up what is in flight. Resolves to the snapshot to restore from, when that is certain. */
-  taskFailed(message: string): Promise<CompletedSnapshot | undefined> {
+  /** A source works off a backlog from now on, or no longer. */
+  backlog(source: string, isProcessing: boolean): void {
+    this.handle({ type: 'backlog', source, isProcessing });
+  }
+
+  /**
+   * Gives up what is in flight; no checkpoints until `allTasksRunning`. Resolves to the snapshot to restore from, when that
+   * is certain. `region-failover`: the rest of the job goes on.
+   */
+  taskFailed(
+    message: string,
+    failure: 'task-failed' | 'region-failover' = 'task-failed',
+  ): Promise<CompletedSnapshot | undefined> {
     return new Promise((resolve) => {
-      this.onReadyToRestore = resolve;
-      this.handle({ type: 'taskFailed', message });
+      this.awaitsRestore.push(resolve);
+      this.handle({ type: 'taskFailed', message, failure });
     });
   }
 
@@ -148,11 +178,10 @@ export class CheckpointDriver {
     return this.completed.get(checkpointId);
   }
 
-  /** Completed checkpoints of this job that have not been deleted. */
+  /** Completed snapshots that the job owns and that have not been deleted, oldest first. */
   retained(): CompletedSnapshot[] {
-    return [...this.completed.values()].filter(
-      (snapshot) => snapshot.kind === 'checkpoint' && snapshot !== this.borrowed,
-    );
+    const owned = [...this.completed.values()].filter((snapshot) => !this.foreign.has(snapshot));
+    return owned.sort((a, b) => a.checkpointId - b.checkpointId);
   }
 
   private ask(
@@ -189,23 +218,24 @@ export class CheckpointDriver {
       case 'store':
         return this.work(this.store(action.checkpointId, action.acknowledgements));
       case 'notifyComplete':
-        return this.options.attempt()?.notifyComplete(action.checkpointId);
+        return this.options.tasks.notifyComplete(action.checkpointId);
       case 'notifyAborted':
         this.giveUp(action.checkpointId);
-        this.options.attempt()?.notifyAborted(action.checkpointId);
-        return this.options.statistics.checkpointFailed(action.checkpointId, action.message);
+        this.options.tasks.notifyAborted(action.checkpointId);
+        return this.options.statistics.checkpointFailed(action.checkpointId, action.failure, action.message);
       case 'discardFiles':
         return this.work(this.discard(action.checkpointId));
       case 'subsume':
         return this.work(this.subsume(action.checkpointId));
       case 'answer':
+        if (action.answer.type === 'failed' && action.answer.checkpointId === undefined)
+          this.options.statistics.checkpointRefused();
         this.requests.get(action.requestId as number)?.resolve(action.answer);
         this.requests.delete(action.requestId as number);
         return;
       case 'readyToRestore': {
-        const id = action.checkpointId;
-        this.onReadyToRestore?.(id === undefined ? undefined : this.completed.get(id));
-        this.onReadyToRestore = undefined;
+        const snapshot = this.restorePoint(action.checkpointId);
+        for (const resolve of this.awaitsRestore.splice(0)) resolve(snapshot);
         return;
       }
       case 'failJob':
@@ -215,6 +245,19 @@ export class CheckpointDriver {
       case 'wakeAt':
         return this.wakeAt(action.monotonicMs);
     }
+  }
+
+  private restorePoint(checkpointId: number | undefined): CompletedSnapshot | undefined {
+    const newest = checkpointId === undefined ? undefined : this.completed.get(checkpointId);
+    this.restoreReasons = [];
+    if (newest === undefined || !this.foreign.has(newest) || this.options.settings.preferCheckpoint !== true)
+      return newest;
+    const checkpoint = this.retained().at(-1);
+    if (checkpoint === undefined) return newest;
+    const warning = preferredCheckpointText(checkpoint, newest);
+    this.restoreReasons = [warning];
+    this.options.platform.logger.log('warn', warning);
+    return checkpoint;
   }
 
   private work(promise: Promise<void>): void {
@@ -249,20 +292,21 @@ export class CheckpointDriver {
       kind,
       isSavepoint: isSavepoint(kind) && request?.targetDirectory !== undefined,
       timestampMs,
-      startedMs: this.options.platform.clock.monotonicMs(),
       location: undefined,
       coordinatorStates: [],
       aborted: false,
+      isDiscarded: false,
       triggering: Promise.resolve(),
     };
     this.pending.set(checkpointId, pending);
-    this.options.statistics.checkpointTriggered(action.barrier);
-    pending.triggering = this.beginAndTrigger(checkpointId, pending, request?.targetDirectory).catch(
-      (error: unknown) => {
-        if (!pending.aborted) this.handle({ type: 'triggerFailed', checkpointId, message: messageOf(error) });
-      },
+    this.options.statistics.checkpointTriggered(action.barrier, pending.isSavepoint);
+    const triggering = this.beginAndTrigger(checkpointId, pending, request?.targetDirectory);
+    pending.triggering = triggering.catch(() => {});
+    const told = triggering.then(
+      () => this.handle({ type: 'triggered', checkpointId }),
+      (error: unknown) => this.handle({ type: 'triggerFailed', checkpointId, message: messageOf(error) }),
     );
-    this.work(pending.triggering);
+    this.work(told);
   }
 
   private async beginAndTrigger(
@@ -270,26 +314,21 @@ export class CheckpointDriver {
     pending: Pending,
     targetDirectory: string | undefined,
   ): Promise<void> {
-    const { storage } = this.options;
-    const attempt = this.options.attempt();
-    if (attempt === undefined) throw new Error('the job is not running');
+    const { storage, tasks } = this.options;
+    if (!tasks.isOpen) throw new Error('the job is not running');
     pending.location =
       pending.isSavepoint && targetDirectory !== undefined
         ? await storage.beginSavepoint(checkpointId, targetDirectory)
         : await storage.begin(checkpointId);
     const { timestampMs, kind, location } = pending;
-    const states = await attempt.trigger(
-      { checkpointId, timestampMs, kind, location },
-      () => !pending.aborted,
-    );
+    const states = await tasks.trigger({ checkpointId, timestampMs, kind, location }, () => !pending.aborted);
     pending.coordinatorStates = [...states].map(([uid, bytes]) => ({ uid, bytes }));
   }
 
   private async store(checkpointId: number, acknowledgements: readonly TaskAcknowledgement[]): Promise<void> {
-    const { storage, identity, platform } = this.options;
+    const { storage, identity } = this.options;
     const pending = this.pending.get(checkpointId)!;
-    // The last task may answer before the states of the enumerators are here.
-    await pending.triggering;
+    let snapshot: CompletedSnapshot;
     try {
       const manifest = buildManifest({
         ...identity,
@@ -300,32 +339,40 @@ export class CheckpointDriver {
         acknowledgements,
         coordinatorStates: pending.coordinatorStates,
       });
-      const snapshot = await storage.complete(pending.location!, manifest, stopsJob(pending.kind));
-      this.completed.set(checkpointId, snapshot);
+      snapshot = await storage.complete(pending.location!, manifest, stopsJob(pending.kind));
+      // A savepoint on the way is its user's alone: the job does not go back to it.
+      if (!isSavepoint(pending.kind) || stopsJob(pending.kind)) this.completed.set(checkpointId, snapshot);
+      if (pending.isSavepoint && stopsJob(pending.kind)) this.foreign.add(snapshot);
       this.pending.delete(checkpointId);
-      this.options.statistics.checkpointCompleted(
-        snapshot,
-        acknowledgements,
-        platform.clock.monotonicMs() - pending.startedMs,
-      );
     } catch (error) {
       const details = hasCode(error, 'CHECKPOINT_STORE_FAILED') ? (error as MillraceError).details : {};
       const outcome = details.outcome === 'unknown' ? 'unknown' : 'absent';
       return this.handle({ type: 'storeFailed', checkpointId, message: messageOf(error), outcome });
     }
-    this.handle({ type: 'stored', checkpointId });
+    try {
+      // Before anybody who asked for it hears of it.
+      this.options.statistics.checkpointCompleted(snapshot);
+    } finally {
+      this.handle({ type: 'stored', checkpointId });
+    }
   }
 
   private async discard(checkpointId: number): Promise<void> {
-    this.giveUp(checkpointId);
-    await this.pending.get(checkpointId)?.triggering;
-    const location = this.pending.get(checkpointId)?.location;
+    const pending = this.pending.get(checkpointId);
+    // What is written late finds no directory any more, or is removed with the rest.
+    if (pending === undefined || pending.isDiscarded) return;
+    pending.isDiscarded = true;
+    await pending.triggering;
+    await this.removeFiles(checkpointId, pending.location);
+  }
+
+  private async removeFiles(checkpointId: number, location: CheckpointLocation | undefined): Promise<void> {
     if (location !== undefined && !(await this.options.storage.discard(location))) {
       // What stays is not complete: the next process of this job removes it.
       if (this.isShutDown) return;
       this.options.platform.timers.after(DISCARD_RETRY_MS, () => {
         // After the end the directory may be another execution's.
-        if (!this.isShutDown) this.work(this.discard(checkpointId));
+        if (!this.isShutDown) this.work(this.removeFiles(checkpointId, location));
       });
       return;
     }
@@ -338,6 +385,7 @@ export class CheckpointDriver {
     if (snapshot === undefined) return;
     this.completed.delete(checkpointId);
     await this.options.storage.delete(snapshot);
+    this.options.statistics.checkpointDiscarded(checkpointId);
     await this.options.storage.retryDeletes();
   }
 }

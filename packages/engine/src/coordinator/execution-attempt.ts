@@ -1,6 +1,9 @@
 /**
- * One attempt to run a job: its slots, its sources' enumerators, and what they report. A failure ends the attempt as a
- * whole; the JobMaster then makes the next one.
+ * One attempt to run a region of a job: its slots, its sources' enumerators, and what they report. A failure ends the
+ * attempt as a whole; the JobMaster then makes the next one.
+ *
+ * Each region has slots of its own. With worker threads these are threads of its own, because a thread is what is lost
+ * when it runs out of memory, and what is ended when a task does not close: neither may touch another region.
  *
  *     deploying ──all slots opened──► running ──all tasks at end of data──► ended ──finish──► closed
  *         └──────────────┴── failed ──┴────────────────────────────────────┘
@@ -13,17 +16,20 @@ import type {
   TaskAcknowledgement,
   TaskDecline,
 } from '../checkpoint/index.ts';
+import type { RingLayout } from '../exchange/index.ts';
 import type { Platform, TimerHandle } from '../platform/index.ts';
 import {
   allocateChannels,
   type FromSlot,
   type JobGraph,
+  type JobVertex,
   type SlotDeployment,
   type SubtaskRestore,
   slotOf,
   type TaskMetrics,
   type ToSlot,
 } from '../runtime/index.ts';
+import type { PipelinedRegion } from './pipelined-regions.ts';
 import { type SlotHandle, type SlotHost, slotError } from './slot-host.ts';
 import { SourceCoordinator } from './source-coordinator.ts';
 import { alignmentGroups, type WatermarkAlignmentGroup } from './watermark-alignment.ts';
@@ -40,6 +46,8 @@ export interface RestoredExecution {
 
 export interface AttemptOptions {
   readonly graph: JobGraph;
+  /** What of the graph is run. */
+  readonly region: PipelinedRegion;
   readonly platform: Platform;
   readonly host: SlotHost;
   readonly jobId: string;
@@ -47,10 +55,14 @@ export interface AttemptOptions {
   readonly attemptNumber: number;
   readonly restored: RestoredExecution | undefined;
   readonly mode: CheckpointingMode;
+  /** See CheckpointSettings. */
+  readonly alignedTimeoutMs: number | undefined;
   readonly checkpointingEnabled: boolean;
   readonly asyncSnapshots: boolean;
   readonly autoWatermarkIntervalMs: number;
   readonly bufferTimeoutMs: number;
+  /** Of channels; with many of them they are smaller. */
+  readonly ringLayout?: RingLayout | undefined;
   /** How long tasks may take to close before their threads are ended. */
   readonly cancellationTimeoutMs: number;
   /** Each source ends after so many records; undefined: it does not. */
@@ -66,6 +78,8 @@ export interface AttemptEvents {
   declined(decline: TaskDecline): void;
   /** All tasks have carried out what follows from the completion of the checkpoint. */
   completed(checkpointId: number): void;
+  /** A source works off a backlog from now on, or no longer. Also reported while the attempt is closed. */
+  backlog(sourceUid: string, isProcessing: boolean): void;
   /** All tasks have processed all data. */
   endOfData(): void;
   delivered(channelId: string, values: readonly unknown[]): void;
@@ -75,6 +89,7 @@ export interface AttemptEvents {
 
 export class ExecutionAttempt {
   private readonly options: AttemptOptions;
+  private readonly slotCount: number;
   private readonly slots: SlotHandle[] = [];
   private readonly sources = new Map<number, SourceCoordinator>();
   private readonly metricsBySlot: (readonly TaskMetrics[])[] = [];
@@ -90,25 +105,34 @@ export class ExecutionAttempt {
   private onClosed: (() => void) | undefined;
 
   constructor(options: AttemptOptions) {
+    const { vertices } = options.region;
     this.options = options;
-    this.alignment = alignmentGroups(options.graph.vertices);
-    this.taskCount = options.graph.vertices.reduce((sum, vertex) => sum + vertex.parallelism, 0);
+    this.slotCount = Math.min(
+      options.host.slotCount,
+      Math.max(...vertices.map(({ parallelism }) => parallelism)),
+    );
+    this.alignment = alignmentGroups(vertices);
+    this.taskCount = vertices.reduce((sum, vertex) => sum + vertex.parallelism, 0);
   }
 
   /** Starts enumerators and slots. `opened` or `failed` follows. */
   async deploy(): Promise<void> {
     try {
-      for (const vertex of this.options.graph.vertices) {
-        if (vertex.source !== undefined && !this.over) await this.startSource(vertex.index);
+      for (const vertex of this.options.region.vertices) {
+        if (vertex.source !== undefined && !this.over) await this.startSource(vertex);
       }
     } catch (error) {
       this.fail(error);
       return;
     }
     if (this.over) return;
-    const { graph, host } = this.options;
-    const channels = allocateChannels(graph, host.slotCount);
-    for (let slot = 0; slot < host.slotCount; slot++) {
+    const { graph, region, host } = this.options;
+    const channels = allocateChannels(
+      { ...graph, edges: region.edges },
+      this.slotCount,
+      this.options.ringLayout,
+    );
+    for (let slot = 0; slot < this.slotCount; slot++) {
       const handle = host.start(graph, this.deployment(slot, channels), {
         onMessage: (message) => this.receive(slot, message),
         onLost: (error) => {
@@ -243,37 +267,41 @@ export class ExecutionAttempt {
     this.ended.resolve();
   }
 
-  private async startSource(vertexIndex: number): Promise<void> {
-    const { graph, platform, restored } = this.options;
-    const vertex = graph.vertices[vertexIndex]!;
+  private async startSource(vertex: JobVertex): Promise<void> {
+    const { platform, restored } = this.options;
     const uid = vertex.operators[0]!.uid;
     const source = new SourceCoordinator({
       vertex,
       platform,
       restored: restored?.enumerators.has(uid) ? { state: restored.enumerators.get(uid) } : undefined,
-      send: (task, message) => this.slots[slotOf(task.subtask, this.options.host.slotCount)]?.post(message),
+      send: (task, message) => this.slots[slotOf(task.subtask, this.slotCount)]?.post(message),
+      backlog: (isProcessing) => this.options.events.backlog(uid, isProcessing),
       fail: (error) => this.fail(error),
     });
-    this.sources.set(vertexIndex, source);
+    this.sources.set(vertex.index, source);
     await source.start();
   }
 
   private deployment(slotIndex: number, channels: SlotDeployment['channels']): SlotDeployment {
     const { options } = this;
-    const { host, restored } = options;
+    const { region, restored } = options;
+    const indices = new Set(region.vertices.map(({ index }) => index));
     return {
       jobId: options.jobId,
       lineageId: options.lineageId,
       attemptNumber: options.attemptNumber,
       restoredCheckpointId: restored?.checkpointId,
       slotIndex,
-      slotCount: host.slotCount,
+      slotCount: this.slotCount,
+      region: region.index,
+      vertices: [...indices],
       channels,
       restore: (restored?.subtasks ?? []).filter(
-        (entry) => slotOf(entry.task.subtask, host.slotCount) === slotIndex,
+        ({ task }) => indices.has(task.vertex) && slotOf(task.subtask, this.slotCount) === slotIndex,
       ),
       restoreDirectory: restored?.directory,
       mode: options.mode,
+      alignedTimeoutMs: options.alignedTimeoutMs,
       checkpointingEnabled: options.checkpointingEnabled,
       asyncSnapshots: options.asyncSnapshots,
       autoWatermarkIntervalMs: options.autoWatermarkIntervalMs,
@@ -284,7 +312,8 @@ export class ExecutionAttempt {
 
   private receive(slot: number, message: FromSlot): void {
     if (message.type === 'metrics') {
-      this.metricsBySlot[slot] = message.tasks;
+      const reportedMs = this.options.platform.clock.monotonicMs();
+      this.metricsBySlot[slot] = message.tasks.map((metrics) => ({ ...metrics, reportedMs }));
       return;
     }
     if (message.type === 'closed') {
@@ -297,7 +326,7 @@ export class ExecutionAttempt {
     switch (message.type) {
       case 'opened':
         assert(message.planHash === this.options.graph.planHash, `slot ${slot} runs another plan`);
-        if (++this.openedSlots === this.options.host.slotCount) events.opened();
+        if (++this.openedSlots === this.slotCount) events.opened();
         return;
       case 'register-reader':
         this.sources.get(message.task.vertex)?.addReader(message.task.subtask);
@@ -342,7 +371,7 @@ export class ExecutionAttempt {
   private countCompleted(checkpointId: number): void {
     const count = (this.completedSlots.get(checkpointId) ?? 0) + 1;
     this.completedSlots.set(checkpointId, count);
-    if (count < this.options.host.slotCount) return;
+    if (count < this.slotCount) return;
     this.completedSlots.delete(checkpointId);
     this.options.events.completed(checkpointId);
   }

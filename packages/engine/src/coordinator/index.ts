@@ -1,9 +1,16 @@
+export {
+  ExceptionHistory,
+  type ExceptionInfo,
+  type JobExceptionsInfoWithHistory,
+  type RootExceptionInfo,
+} from './exception-history.ts';
 export type { RestoredExecution } from './execution-attempt.ts';
-export { type JobEndReport, JobMaster, type JobMasterOptions, type StopOptions } from './job-master.ts';
-export { type CheckpointSummary, JobStatistics } from './job-statistics.ts';
+export { type JobEndReport, JobMaster, type JobMasterOptions } from './job-master.ts';
+export { JobStatistics, type StatisticsLimits } from './job-statistics.ts';
 export { isTerminal, type JobStatus } from './job-status.ts';
+export type { FailoverStrategy } from './pipelined-regions.ts';
 export type { RestartStrategySettings } from './restart-strategy.ts';
-export { describeOperators, restoreExecution } from './restore.ts';
+export { describeEdges, describeOperators, restoreExecution } from './restore.ts';
 export {
   inlineSlotHost,
   type PlanDiffers,
@@ -11,3 +18,4 @@ export {
   type WorkerTask,
   workerSlotHost,
 } from './slot-host.ts';
+export type { StopOptions } from './stop-request.ts';

@@ -286,7 +286,7 @@ describe('a job that fails', () => {
     assert.equal(report.status, 'FAILED');
     assert.match(report.error!.message, /'Keyed.*cannot bear 5|cannot bear 5/);
     assert.equal(job.master.statistics.numRestarts, 2);
-    assert.equal(job.master.statistics.failures.length, 3);
+    assert.equal(job.master.statistics.exceptions.info().exceptionHistory.entries.length, 3);
     assert.equal(job.statuses.at(-1), 'FAILED');
   });
 
@@ -347,6 +347,7 @@ describe('a job that fails', () => {
         details: {},
         cause: undefined,
       },
+      element: undefined,
     });
     for (const checkpointId of [0, 1, 2, 3, 4, 5]) {
       ear.onMessage({

@@ -2,12 +2,16 @@
  * The states of a job and which may follow which. (Flink's JobStatus.)
  *
  *     CREATED ──► RUNNING ──► FINISHED
- *        │          │  ▲
- *        │          ▼  │ restart
- *        │        FAILING ──► RESTARTING
- *        │          │
- *        │          └──► FAILED
- *        └──────► CANCELLING ──► CANCELED      (from CREATED, RUNNING, RESTARTING)
+ *        │         │  ▲ │
+ *        │         │  │ └─ a part of the job failed ──┐
+ *        │         │  └───────── all runs again ───┐  ▼
+ *        │         │                             RESTARTING
+ *        │         ▼                            ▲  │
+ *        └──► FAILING ─── the whole job failed ─┘  │
+ *              │   ▲───────────────────────────────┘
+ *              └──► FAILED
+ *
+ *     CANCELLING ──► CANCELED, SUSPENDED      (from CREATED, RUNNING, FAILING, RESTARTING)
  */
 import { assert } from '../base/index.ts';
 
@@ -20,17 +24,19 @@ export type JobStatus =
   | 'CANCELLING'
   | 'FINISHED'
   | 'FAILED'
-  | 'CANCELED';
+  | 'CANCELED'
+  | 'SUSPENDED';
 
 const NEXT: Readonly<Record<JobStatus, readonly JobStatus[]>> = {
   CREATED: ['RUNNING', 'FAILING', 'CANCELLING'],
-  RUNNING: ['FAILING', 'CANCELLING', 'FINISHED'],
+  RUNNING: ['RESTARTING', 'FAILING', 'CANCELLING', 'FINISHED'],
   FAILING: ['RESTARTING', 'FAILED', 'CANCELLING'],
   RESTARTING: ['RUNNING', 'FAILING', 'CANCELLING'],
-  CANCELLING: ['CANCELED'],
+  CANCELLING: ['CANCELED', 'SUSPENDED'],
   FINISHED: [],
   FAILED: [],
   CANCELED: [],
+  SUSPENDED: [],
 };
 
 /** True for the states that are the last. */

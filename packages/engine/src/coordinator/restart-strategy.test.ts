@@ -64,6 +64,17 @@ test('exponential delay begins anew after a long run, and gives up after so many
   );
 });
 
+test('exponential delay lets failures during a pause share its end', () => {
+  const strategy = createRestartStrategy(exponential({ attemptsBeforeReset: 2 }));
+  assert.equal(strategy.decide(0).delayMs, 1000);
+  assert.deepEqual(
+    [300, 999].map((nowMs) => strategy.decide(nowMs).delayMs),
+    [700, 1],
+  );
+  assert.equal(strategy.decide(1000).delayMs, 1500);
+  assert.equal(strategy.decide(2600).restart, false, 'two restarts in a row were three');
+});
+
 test('the jitter stays within its factor', () => {
   for (const [random, delayMs] of [
     [0, 900],

@@ -6,7 +6,8 @@
  *   fixed-delay         `attempts` restarts in the life of the job
  *   failure-rate        until more than `maxFailures` failures lie within `intervalMs`
  *   exponential-delay   pause initial, × multiplier at each failure, at most max, ± jitter; begins anew after
- *                       `resetThresholdMs` without failure; gives up after `attemptsBeforeReset` restarts in a row
+ *                       `resetThresholdMs` without failure; gives up after `attemptsBeforeReset` restarts in a row.
+ *                       Failures of other parts of the job during a pause share its end: it was one event that hit all
  *
  * Failures that a restart cannot cure (a user's mistake found at restore) are not asked about: the caller ends the job.
  *
@@ -139,6 +140,7 @@ class RememberingStrategy implements RestartStrategy {
   ): RestartDecision {
     const { initialBackoffMs, maxBackoffMs, multiplier, resetThresholdMs, jitter, attemptsBeforeReset } =
       settings;
+    if (nowMs < this.resumedMs) return accept(this.resumedMs - nowMs, `with restart ${this.restarts}`);
     if (nowMs - this.resumedMs >= resetThresholdMs) {
       this.restarts = 0;
       this.backoffMs = initialBackoffMs;

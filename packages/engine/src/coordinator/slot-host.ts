@@ -4,7 +4,14 @@
  */
 import { deserializeError, MillraceError } from '../base/index.ts';
 import type { Platform } from '../platform/index.ts';
-import { type FromSlot, type JobGraph, Slot, type SlotDeployment, type ToSlot } from '../runtime/index.ts';
+import {
+  type FromSlot,
+  type JobGraph,
+  keepElement,
+  Slot,
+  type SlotDeployment,
+  type ToSlot,
+} from '../runtime/index.ts';
 
 /** How a slot ended. `error` is undefined if it was closed on request. */
 export interface SlotEvents {
@@ -20,7 +27,7 @@ export interface SlotHandle {
 }
 
 export interface SlotHost {
-  /** How many slots there can be; the inline host has one. */
+  /** How many slots a region of a job may have; the inline host gives it one. */
   readonly slotCount: number;
   start(graph: JobGraph, deployment: SlotDeployment, events: SlotEvents): SlotHandle;
 }
@@ -65,7 +72,7 @@ export interface PlanDiffers {
   readonly plan: unknown;
 }
 
-/** Each slot in a worker thread of its own. */
+/** Each slot in a worker thread of its own; `slotCount` for a region at most. */
 export function workerSlotHost(
   platform: Platform,
   moduleUrl: string,
@@ -87,7 +94,7 @@ export function workerSlotHost(
       let ended = false;
       const thread = platform.threads.start(
         moduleUrl,
-        `${graph.jobName} slot ${deployment.slotIndex}`,
+        `${graph.jobName} ${slotName(deployment, graph)}`,
         task,
         {
           onMessage(message) {
@@ -100,7 +107,7 @@ export function workerSlotHost(
           onExit(exit) {
             if (ended) return;
             ended = true;
-            events.onLost(threadLost(graph.jobName, deployment.slotIndex, exit));
+            events.onLost(threadLost(graph, deployment, exit));
           },
         },
       );
@@ -115,7 +122,18 @@ export function workerSlotHost(
   };
 }
 
-function threadLost(jobName: string, slot: number, exit: { exitCode: number; error: unknown }): Error {
+/** Slots are counted from 0 in each region; for people a job of one region has none. */
+function slotName({ slotIndex, region, vertices }: SlotDeployment, graph: JobGraph): string {
+  return vertices.length === graph.vertices.length
+    ? `slot ${slotIndex}`
+    : `slot ${slotIndex} of region ${region}`;
+}
+
+function threadLost(
+  graph: JobGraph,
+  deployment: SlotDeployment,
+  exit: { exitCode: number; error: unknown },
+): Error {
   const outOfMemory = (exit.error as { code?: unknown } | undefined)?.code === 'ERR_WORKER_OUT_OF_MEMORY';
   const why =
     exit.error === undefined
@@ -124,13 +142,14 @@ function threadLost(jobName: string, slot: number, exit: { exitCode: number; err
       : outOfMemory
         ? 'it ran out of memory'
         : `it died of ${exit.error instanceof Error ? `${exit.error.name}: ${exit.error.message}` : String(exit.error)}`;
-  return new MillraceError('SLOT_LOST', `The thread of slot ${slot} of job '${jobName}' is gone: ${why}.`, {
-    cause: exit.error,
-    details: { slot, exitCode: exit.exitCode },
-  });
+  return new MillraceError(
+    'SLOT_LOST',
+    `The thread of ${slotName(deployment, graph)} of job '${graph.jobName}' is gone: ${why}.`,
+    { cause: exit.error, details: { slot: deployment.slotIndex, exitCode: exit.exitCode } },
+  );
 }
 
-/** Makes an Error of what a slot reported. */
+/** Makes an Error of what a slot reported, with the element beside it. */
 export function slotError(message: Extract<FromSlot, { type: 'failed' }>): Error {
-  return deserializeError(message.error);
+  return keepElement(deserializeError(message.error), message.element);
 }

@@ -18,6 +18,8 @@ export interface SourceCoordinatorOptions {
   /** undefined: a fresh start. */
   readonly restored: { readonly state: unknown } | undefined;
   send(task: TaskKey, message: ToSlot): void;
+  /** The source works off a backlog from now on, or no longer. */
+  backlog(isProcessing: boolean): void;
   fail(error: unknown): void;
 }
 
@@ -30,6 +32,7 @@ export class SourceCoordinator {
   private readonly readers = new Set<number>();
   private pendingCalls = 0;
   private assignedBefore = 0;
+  private isProcessingBacklog = false;
   private closed = false;
 
   constructor(options: SourceCoordinatorOptions) {
@@ -53,6 +56,7 @@ export class SourceCoordinator {
         const task = this.reader(subtask);
         options.send(task, { type: 'enumerator-event', task, event: structuredClone(event) });
       },
+      setIsProcessingBacklog: (isProcessing: boolean) => this.reportBacklog(isProcessing),
       fail: (error: unknown) => options.fail(error),
     };
     this.enumerator =
@@ -103,9 +107,17 @@ export class SourceCoordinator {
 
   async close(): Promise<void> {
     if (this.closed) return;
+    // The source of the next attempt says for itself what it works off.
+    this.reportBacklog(false);
     this.closed = true;
     await this.queue;
     await this.enumerator.close();
+  }
+
+  private reportBacklog(isProcessing: boolean): void {
+    if (this.closed || isProcessing === this.isProcessingBacklog) return;
+    this.isProcessingBacklog = isProcessing;
+    this.options.backlog(isProcessing);
   }
 
   /** A split that is given to a reader that is not there would be in nobody's snapshot. */

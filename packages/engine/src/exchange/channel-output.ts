@@ -7,12 +7,16 @@
  *       │             drain (moves a partial segment, too)
  *       └──open, no room─▶ heap segment ──close──▶ queue ──drain──▶ published
  *
+ * A barrier that overtakes is announced in the ring instead. What waits in the queue then lies before it, and will come into
+ * the ring behind its position: it is copied for the checkpoint.
+ *
  * Invariants:
  * I1 What was closed first is published first: while the queue is not empty no ring segment is opened.
  * I2 Records are only ever lost by a failure: a heap segment goes back to the pool after its bytes were copied.
  */
 import type { ByteView } from '../types/index.ts';
-import { ElementKind } from './element.ts';
+import { type Barrier, ElementKind, isInFlight } from './element.ts';
+import type { InFlightElement } from './in-flight.ts';
 import type { OverflowPool } from './overflow.ts';
 import type { RingWriter } from './ring.ts';
 
@@ -54,6 +58,9 @@ export class ChannelOutput implements RecordTarget {
   #queue: QueuedElement[] = [];
   /** Elements of the queue before this index are gone. */
   #queueFirst = 0;
+  /** The newest barrier among the elements: it waits in the queue, or has this number in the ring. */
+  #queuedBarrier: QueuedElement | undefined;
+  #barrierSequence = -1;
 
   constructor(ring: RingWriter, pool: OverflowPool, counters: OutputCounters) {
     this.ring = ring;
@@ -69,6 +76,28 @@ export class ChannelOutput implements RecordTarget {
   /** True if anything waits for room in the ring. */
   get hasOverflow(): boolean {
     return this.#queueFirst < this.#queue.length || (this.#segment === 'heap' && this.hasData);
+  }
+
+  /** True while the newest barrier that was sent in order waits for room in the ring. */
+  get barrierWaits(): boolean {
+    return this.#queuedBarrier !== undefined;
+  }
+
+  /** Tells the receiver of a barrier that overtakes all there is; answers with what waits here before it. */
+  announce(barrier: Barrier): InFlightElement[] {
+    this.flush();
+    this.ring.announce(barrier);
+    return this.#copyQueue(this.#queue.length);
+  }
+
+  /** As `announce`, for the newest barrier, which was sent in order. It stays where it is. */
+  overtakeWith(barrier: Barrier): InFlightElement[] {
+    if (this.#queuedBarrier === undefined) {
+      this.ring.announce(barrier, this.#barrierSequence);
+      return [];
+    }
+    this.ring.announce(barrier);
+    return this.#copyQueue(this.#queue.indexOf(this.#queuedBarrier));
   }
 
   open(): void {
@@ -100,8 +129,10 @@ export class ChannelOutput implements RecordTarget {
   drain(): boolean {
     while (this.#queueFirst < this.#queue.length) {
       if (!this.ring.hasFree(1)) return false;
-      const { kind, view, lengthBytes } = this.#queue[this.#queueFirst++]!;
+      const element = this.#queue[this.#queueFirst++]!;
+      const { kind, view, lengthBytes } = element;
       this.#copyToRing(view, lengthBytes);
+      if (element === this.#queuedBarrier) this.#barrierInRing();
       this.ring.publish(kind, lengthBytes);
     }
     if (this.#queue.length > 0) {
@@ -140,11 +171,28 @@ export class ChannelOutput implements RecordTarget {
     this.#counters.bytes += lengthBytes;
     this.records = 0;
     if (this.#segment === 'ring') {
+      if (kind === ElementKind.barrier) this.#barrierInRing();
       this.ring.publish(kind, lengthBytes);
     } else {
-      this.#queue.push({ kind, view: this.view, lengthBytes });
+      const element = { kind, view: this.view, lengthBytes };
+      if (kind === ElementKind.barrier) this.#queuedBarrier = element;
+      this.#queue.push(element);
       this.view = this.ring.view;
     }
     this.#segment = 'none';
+  }
+
+  /** The next element of the ring is the newest barrier. */
+  #barrierInRing(): void {
+    this.#barrierSequence = this.ring.sequence;
+    this.#queuedBarrier = undefined;
+  }
+
+  /** What waits before `end` and belongs into a checkpoint. */
+  #copyQueue(end: number): InFlightElement[] {
+    return this.#queue
+      .slice(this.#queueFirst, end)
+      .filter(({ kind }) => isInFlight(kind))
+      .map(({ kind, view, lengthBytes }) => ({ kind, bytes: view.u8.slice(0, lengthBytes) }));
   }
 }

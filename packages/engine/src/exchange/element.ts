@@ -19,7 +19,7 @@
  * org.apache.flink.streaming.runtime.streamrecord and of io.network.api: CheckpointBarrier, EndOfData, ...)
  */
 import { assert } from '../base/index.ts';
-import type { CheckpointBarrier, CheckpointKind } from '../checkpoint/index.ts';
+import type { CheckpointBarrier, CheckpointKind, EdgePartitioning } from '../checkpoint/index.ts';
 import type { ByteView } from '../types/index.ts';
 
 /** Kinds of elements, as numbers because they are stored in the ring. Their values are part of the format. */
@@ -39,6 +39,11 @@ export const ElementKind = {
 
 export type ElementKind = (typeof ElementKind)[keyof typeof ElementKind];
 
+/** True if a checkpoint keeps such an element when its barrier overtakes it: whoever sent the others sends them again. */
+export function isInFlight(kind: ElementKind): boolean {
+  return kind <= ElementKind.status;
+}
+
 /**
  * How records find their channel:
  *
@@ -51,21 +56,24 @@ export type ElementKind = (typeof ElementKind)[keyof typeof ElementKind];
  *     custom     the one that the user's partitioner names
  *     broadcast  all
  *
- * Control elements take all channels in any case. A record that is still in a channel could be given to another receiver
- * when the parallelism changes only by `hash`, `rebalance` and `shuffle`: elsewhere the channel itself says where the
- * record belongs.
+ * Control elements take all channels in any case.
  */
-export type Partitioning =
-  | 'forward'
-  | 'hash'
-  | 'rebalance'
-  | 'rescale'
-  | 'shuffle'
-  | 'global'
-  | 'custom'
-  | 'broadcast';
+export type Partitioning = EdgePartitioning;
 
-/** Chooses the receiver of a record: answers with a whole number from 0 to `numPartitions` - 1. */
+/**
+ * True if barriers may overtake the records of such an edge. Records in flight are given to a receiver again when the job is
+ * restored with another parallelism: by their hash, by asking the partitioner again, or to any receiver (`rebalance`,
+ * `shuffle`, `global`). By `forward`, `rescale` and `broadcast` the channel itself says where a record belongs, and there
+ * may be no such channel any more: barriers wait for their turn.
+ */
+export function overtakes(partitioning: Partitioning): boolean {
+  return partitioning !== 'forward' && partitioning !== 'rescale' && partitioning !== 'broadcast';
+}
+
+/**
+ * Chooses the receiver of a record: answers with a whole number from 0 to `numPartitions` - 1. Pure: for records in flight it
+ * is asked again, by each receiver for itself.
+ */
 export type PartitionFunction = (key: never, numPartitions: number) => number;
 
 /** A checkpoint barrier: separates what is in the checkpoint from what is not. */

@@ -3,44 +3,14 @@ import { describe, it } from 'node:test';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import fc from 'fast-check';
 import type { Parking } from '../platform/index.ts';
-import type { ByteView, KeySerializer, TypeSerializer } from '../types/index.ts';
+import { SAMPLE, type Sample } from '../testing/sample-records.ts';
+import type { KeySerializer, TypeSerializer } from '../types/index.ts';
 import { createDoorbells, Doorbell } from './doorbell.ts';
 import { BARRIER_KINDS, ElementKind, type Partitioning } from './element.ts';
 import { InputGate } from './input-gate.ts';
 import { RecordBatch } from './record-batch.ts';
 import { createRecordWriter, type RecordWriter } from './record-writer.ts';
 import { type Bell, createRing, type RingLayout, RingReader, RingWriter, type SharedRing } from './ring.ts';
-
-/** A record: its number, which also fills `size` bytes behind it. */
-interface Sample {
-  readonly id: number;
-  readonly size: number;
-}
-
-const SAMPLE: TypeSerializer<Sample> = {
-  description: { kind: 'generic' },
-  fixedSizeBytes: undefined,
-  encode(view: ByteView, { id, size }: Sample): boolean {
-    if (view.pos + 8 + size > view.limit) return false;
-    view.dv.setInt32(view.pos, id, true);
-    view.dv.setInt32(view.pos + 4, size, true);
-    view.u8.fill(id & 255, view.pos + 8, view.pos + 8 + size);
-    view.pos += 8 + size;
-    return true;
-  },
-  decode(view: ByteView): Sample {
-    const id = view.dv.getInt32(view.pos, true);
-    const size = view.dv.getInt32(view.pos + 4, true);
-    view.pos += 8;
-    for (const end = view.pos + size; view.pos < end; view.pos++) {
-      if (view.u8[view.pos] !== (id & 255)) throw new Error(`record ${id} was damaged`);
-    }
-    return { id, size };
-  },
-  skip(view: ByteView): void {
-    view.pos += 8 + view.dv.getInt32(view.pos + 4, true);
-  },
-};
 
 /** The key of a record is its number; spreads neighbours, with both signs. */
 const KEY: KeySerializer<unknown> = {

@@ -5,13 +5,25 @@ export {
   type Barrier,
   type BarrierKind,
   ElementKind,
+  overtakes,
   type PartitionFunction,
   type Partitioning,
 } from './element.ts';
-export { type GateChannel, type GateEdge, InputGate, type InputGateOptions } from './input-gate.ts';
+export type { ChannelIdentity } from './gate-channel.ts';
+export type { ChannelCapture, InFlightElement, RecordFormat, RestoredChannel } from './in-flight.ts';
+export { decodeElements, encodeElements } from './in-flight-bytes.ts';
+export { changeHashes, filterElements, type KeepRecord } from './in-flight-filter.ts';
+export {
+  type GateChannel,
+  type GateEdge,
+  InputGate,
+  type InputGateOptions,
+} from './input-gate.ts';
 export { RecordBatch } from './record-batch.ts';
+export { customRouting, hashRouting, type RecordRouting } from './record-routing.ts';
 export { createRecordWriter, type RecordWriter, type RecordWriterOptions } from './record-writer.ts';
 export {
+  type Announcement,
   type Bell,
   chooseLayout,
   createRing,

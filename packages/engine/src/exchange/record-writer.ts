@@ -24,6 +24,7 @@ import {
   CONTROL_PAYLOAD_BYTES,
   ElementKind,
   HASHED_PREFIX_BYTES,
+  overtakes,
   type PartitionFunction,
   type Partitioning,
   PLAIN_PREFIX_BYTES,
@@ -31,7 +32,9 @@ import {
   writeNumber,
   writeStatus,
 } from './element.ts';
+import type { ChannelCapture, InFlightElement } from './in-flight.ts';
 import { OverflowPool } from './overflow.ts';
+import { failureOf, notAPartitionOf } from './record-routing.ts';
 import { type RingWriter, segmentsForTurn } from './ring.ts';
 
 /** The largest record, encoded, that an exchange takes. Reader and writer have the same limit. */
@@ -84,7 +87,25 @@ export interface RecordWriter<T> {
   broadcastWatermark(watermarkMs: number): void;
   /** To all channels, if it is a change. A writer begins as active. */
   broadcastStatus(idle: boolean): void;
+  /** In order: behind everything that was sent before. */
   broadcastBarrier(barrier: Barrier): void;
+  /** True if barriers may overtake records here: what `announceBarrier` and `overtakeWith` need. */
+  readonly overtakes: boolean;
+  /**
+   * Sends a barrier that overtakes everything. Answers with what waits for room in the rings, which belongs into the
+   * checkpoint of this subtask; channels where nothing waits are left out. The bytes are the caller's.
+   */
+  announceBarrier(barrier: Barrier): ChannelCapture[];
+  /**
+   * Lets the barrier that was sent last, in order, overtake what is before it. Answers as `announceBarrier`. Receivers that
+   * have got it already are not disturbed. One that is not the last any more goes on waiting its turn, and nothing is saved.
+   */
+  overtakeWith(barrier: Barrier): ChannelCapture[];
+  /**
+   * True while the barrier of this checkpoint, sent in order, waits for room in a ring: while `overtakeWith` would have
+   * something to save. Never after it, nor for a writer whose barriers do not overtake, or that has sent a newer one.
+   */
+  barrierWaits(checkpointId: number): boolean;
   broadcastCancelBarrier(checkpointId: number): void;
   /** No record or watermark follows in any channel; barriers may. */
   broadcastEnd(): void;
@@ -113,6 +134,7 @@ export function createRecordWriter<T>(options: RecordWriterOptions<T>): RecordWr
 
 class SegmentRecordWriter<T> implements RecordWriter<T> {
   readonly collect: (value: T, timestampMs: number) => void;
+  readonly overtakes: boolean;
   readonly #label: string;
   readonly #valueSerializer: TypeSerializer<T>;
   readonly #hashed: boolean;
@@ -128,6 +150,8 @@ class SegmentRecordWriter<T> implements RecordWriter<T> {
   #watermarkMs = MIN_WATERMARK;
   #idle = false;
   #ended = false;
+  /** The checkpoint of the last barrier, if that was sent in order and has not been announced since. */
+  #orderedCheckpoint: number | undefined;
 
   constructor(options: RecordWriterOptions<T>) {
     const { layout } = checkWiring(options);
@@ -135,6 +159,7 @@ class SegmentRecordWriter<T> implements RecordWriter<T> {
     this.#label = label;
     this.#valueSerializer = valueSerializer;
     this.#hashed = partitioning === 'hash';
+    this.overtakes = overtakes(partitioning);
     this.#maxRecordBytes = options.maxRecordBytes ?? MAX_RECORD_BYTES;
     this.#segmentBytes = layout.segmentBytes;
     this.#freeNeeded = segmentsForTurn(layout);
@@ -189,6 +214,32 @@ class SegmentRecordWriter<T> implements RecordWriter<T> {
   broadcastBarrier(barrier: Barrier): void {
     writeBarrier(this.#payload, barrier);
     this.#broadcastPayload(ElementKind.barrier, true);
+    this.#orderedCheckpoint = barrier.checkpointId;
+  }
+
+  announceBarrier(barrier: Barrier): ChannelCapture[] {
+    this.#orderedCheckpoint = undefined;
+    return this.#capture((channel) => channel.announce(barrier));
+  }
+
+  overtakeWith(barrier: Barrier): ChannelCapture[] {
+    if (barrier.checkpointId !== this.#orderedCheckpoint) return [];
+    this.#orderedCheckpoint = undefined;
+    return this.#capture((channel) => channel.overtakeWith(barrier));
+  }
+
+  barrierWaits(checkpointId: number): boolean {
+    if (!this.overtakes || checkpointId !== this.#orderedCheckpoint) return false;
+    return this.#channels.some((channel) => channel.barrierWaits);
+  }
+
+  #capture(tell: (channel: ChannelOutput) => InFlightElement[]): ChannelCapture[] {
+    assert(
+      this.overtakes,
+      `a barrier would overtake records of the ${this.#label}, which keep their channel`,
+    );
+    const captures = this.#channels.map((output, channel) => ({ channel, elements: tell(output) }));
+    return captures.filter(({ elements }) => elements.length > 0);
   }
 
   broadcastCancelBarrier(checkpointId: number): void {
@@ -339,28 +390,10 @@ function hashParts<T>({ label, key }: RecordWriterOptions<T>, targets: readonly 
 }
 
 function customParts<T>({ label, custom, channels }: RecordWriterOptions<T>): CustomParts {
-  const notAPartition = (answer: unknown): Error => {
-    const found = typeof answer === 'number' ? String(answer) : `${typeof answer} ${String(answer)}`;
-    return new MillraceError(
-      'RESULT_NOT_ALLOWED',
-      `The partitioner of the ${label} must answer with a whole number from 0 to ${channels.length - 1}, the index of ` +
-        `one of ${channels.length} subtasks; found ${found}.`,
-      { details: { found, partitions: channels.length } },
-    );
-  };
   return {
     ...custom!,
     selectorFailed: failureOf(`key selector of the ${label}`),
     partitionerFailed: failureOf(`partitioner of the ${label}`),
-    notAPartition,
-  };
-}
-
-/** Makes the error for what a function of the user threw. */
-function failureOf(what: string): (thrown: unknown) => Error {
-  return (thrown) => {
-    if (thrown instanceof MillraceError) return thrown;
-    const reason = thrown instanceof Error ? thrown.message : String(thrown);
-    return new MillraceError('USER_FUNCTION_FAILED', `The ${what} failed: ${reason}`, { cause: thrown });
+    notAPartition: notAPartitionOf(label, channels.length),
   };
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { hasCode } from '../base/index.ts';
-import { ElementKind } from './element.ts';
+import { type Barrier, ElementKind } from './element.ts';
 import {
   chooseLayout,
   createRing,
@@ -153,10 +153,102 @@ describe('a ring', () => {
   });
 });
 
+const BARRIER: Barrier = { checkpointId: 3, timestampMs: 8.5, kind: 'checkpoint' };
+
+describe('an announcement', () => {
+  it('tells where in the channel the barrier is, is taken once, and needs no room', () => {
+    const { writer, reader } = ends(BEFORE_THE_WRAP);
+    for (let i = 0; i < 3; i++) put(writer, i);
+    assert.ok(reader.hasElement());
+    for (let i = 0; i < 3; i++) take(reader);
+    for (let i = 0; i < 4; i++) put(writer, i);
+    assert.equal(reader.hasAnnouncement(), false);
+    assert.equal(reader.announcement(), undefined);
+    assert.equal(writer.sequence, 7);
+    writer.announce(BARRIER);
+    assert.equal(reader.hasAnnouncement(), true);
+    assert.deepEqual(reader.announcement(), { barrier: BARRIER, sequence: 7 });
+    assert.ok(reader.hasElement());
+    take(reader);
+    assert.deepEqual(reader.takeAnnouncement(), { barrier: BARRIER, sequence: 7 });
+    assert.equal(reader.hasAnnouncement(), false);
+    assert.equal(reader.announcement(), undefined);
+    assert.throws(() => reader.takeAnnouncement(), /was not found/);
+  });
+
+  it('may name an element that was published before, but none that was not', () => {
+    const { writer, reader } = ends(BEFORE_THE_WRAP);
+    for (let i = 0; i < 4; i++) put(writer, i);
+    writer.announce(BARRIER, 1);
+    assert.equal(reader.announcement()?.sequence, 1);
+    assert.throws(() => writer.announce(BARRIER, 5), /not there yet/);
+  });
+
+  it('replaces an older one that was not taken, also one that was found', () => {
+    const { writer, reader } = ends();
+    writer.announce({ ...BARRIER, checkpointId: 1 });
+    assert.equal(reader.announcement()?.barrier.checkpointId, 1);
+    put(writer, 1);
+    writer.announce({ ...BARRIER, checkpointId: 2, kind: 'savepoint' });
+    // What was found is taken; the newer one is there then.
+    assert.equal(reader.takeAnnouncement().barrier.checkpointId, 1);
+    assert.ok(reader.hasAnnouncement());
+    writer.announce({ ...BARRIER, checkpointId: 4 });
+    assert.deepEqual(reader.announcement(), { barrier: { ...BARRIER, checkpointId: 4 }, sequence: 1 });
+    reader.takeAnnouncement();
+    assert.equal(reader.hasAnnouncement(), false);
+  });
+
+  it('is not read while it is being replaced', () => {
+    const { ring, writer, reader } = ends();
+    writer.announce(BARRIER);
+    const words = new Int32Array(ring.buffer);
+    // As another thread would see a writer that has begun.
+    words[65] = 2;
+    words[66] = 77;
+    assert.equal(reader.announcement(), undefined);
+    assert.equal(reader.hasAnnouncement(), true);
+    words[64] = 2;
+    assert.equal(reader.announcement()?.sequence, 77);
+  });
+
+  it('rings the reader', () => {
+    let rung = 0;
+    const ring = createRing(LAYOUT);
+    const writer = new RingWriter(ring, { ring: () => rung++ });
+    writer.announce(BARRIER);
+    assert.equal(rung, 1);
+  });
+
+  it('that was taken by an earlier end is not seen by a later one', () => {
+    const { ring, writer } = ends();
+    writer.announce(BARRIER);
+    const later = new RingReader(ring, SILENT);
+    assert.equal(later.hasAnnouncement(), false);
+    writer.announce({ ...BARRIER, checkpointId: 4 });
+    assert.equal(later.announcement()?.barrier.checkpointId, 4);
+  });
+});
+
+describe('unread elements', () => {
+  it('can be looked at and copied while they stay', () => {
+    const { writer, reader } = ends(BEFORE_THE_WRAP);
+    for (let i = 0; i < 4; i++) put(writer, i, i + 1);
+    assert.ok(reader.hasElement());
+    take(reader);
+    put(writer, 4, 2);
+    assert.deepEqual([...reader.copyAt(0)], [1, 1]);
+    assert.deepEqual([...reader.copyAt(3)], [4, 4]);
+    assert.equal(reader.kindAt(3), ElementKind.data);
+    assert.throws(() => reader.copyAt(4), /is not there/);
+    assert.deepEqual(take(reader), [1, 1]);
+  });
+});
+
 describe('the layout of a ring', () => {
   it('lies in memory as docs/formats/exchange.md draws it', () => {
     const { ring, writer, reader } = ends(5, { segmentBytes: 64, segments: 8 });
-    assert.equal(ring.buffer.byteLength, 256 + 8 * 8 + 8 * 64);
+    assert.equal(ring.buffer.byteLength, 384 + 8 * 8 + 8 * 64);
     put(writer, 0xaa, 2);
     put(writer, 0xbb, 1);
     assert.ok(reader.hasElement());
@@ -164,9 +256,17 @@ describe('the layout of a ring', () => {
     const words = new Int32Array(ring.buffer);
     const bytes = new Uint8Array(ring.buffer);
     assert.deepEqual([words[0], words[32]], [7, 6]);
-    assert.deepEqual([...words.subarray(64 + 5 * 2, 64 + 7 * 2)], [0, 2, 0, 1]);
-    assert.deepEqual([...bytes.subarray(320 + 5 * 64, 320 + 5 * 64 + 3)], [0xaa, 0xaa, 0]);
-    assert.equal(bytes[320 + 6 * 64], 0xbb);
+    assert.deepEqual([...words.subarray(96 + 5 * 2, 96 + 7 * 2)], [0, 2, 0, 1]);
+    assert.deepEqual([...bytes.subarray(448 + 5 * 64, 448 + 5 * 64 + 3)], [0xaa, 0xaa, 0]);
+    assert.equal(bytes[448 + 6 * 64], 0xbb);
+    writer.announce(BARRIER);
+    assert.deepEqual([...words.subarray(64, 67)], [1, 1, 7]);
+    const view = new DataView(ring.buffer);
+    assert.deepEqual(
+      [view.getFloat64(268, true), view.getFloat64(276, true), view.getInt32(284)],
+      [3, 8.5, 0],
+    );
+    assert.deepEqual([...new Set(bytes.subarray(288, 384))], [0]);
   });
 
   it('is 32 KB x 8, and shrinks with the number of channels so that memory stays bounded', () => {
@@ -178,6 +278,11 @@ describe('the layout of a ring', () => {
       assert.ok(count * ringSizeBytes(chooseLayout(count)) < 132 * 1024 * 1024);
     }
     assert.throws(() => chooseLayout(65_537), /Lower the parallelism/);
+    const small = { segmentBytes: 128, segments: 4 };
+    assert.deepEqual(chooseLayout(65_536, small), small);
+    const large = { segmentBytes: 1024 * 1024, segments: 8 };
+    assert.deepEqual(chooseLayout(16, large), large);
+    assert.deepEqual(chooseLayout(17, large), { segmentBytes: 32_768, segments: 8 });
   });
 
   it('is refused if slots could not be found across the wrap', () => {

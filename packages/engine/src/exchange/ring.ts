@@ -6,8 +6,16 @@
  *
  *     byte 0          head i32: elements published so far (wraps)        cache line of the writer
  *          128        tail i32: elements released so far (wraps)         cache line of the reader
- *          256        per slot: kind i32, length in bytes i32
- *          256 + 8 n, rounded up to 64: segment 0, segment 1, ...
+ *          256        announcement of a barrier, 8 words of i32          cache line of the writer, seldom written
+ *          384        per slot: kind i32, length in bytes i32
+ *          384 + 8 n, rounded up to 64: segment 0, segment 1, ...
+ *
+ * An announcement tells the reader of a barrier that overtakes what is in the ring. It is no element and needs no room:
+ *
+ *     word 0  finished: announcements so far (wraps)     1  begun, likewise     2  position: wrapped as head is
+ *          3  barrier: checkpoint id f64, trigger time f64, kind, as in an element of that kind, in 5 words
+ *
+ * The position is the number of the first element behind the barrier. Only the newest announcement is kept.
  *
  * Invariants:
  * I1 head - tail, as a difference of wrapped 32-bit integers, is between 0 and the number of segments.
@@ -17,6 +25,13 @@
  * I4 After each store of head the reader's doorbell is rung. The writer's is rung by the release that leaves half of the
  *    ring free: a writer sleeps only while less is free, and publishes nothing meanwhile, so that release comes. (Ringing
  *    for each segment would wake a writer that cannot go on yet.)
+ * I5 A reader that looks at `finished` after it saw an element knows every announcement whose position is not behind that
+ *    element's number: all accesses to announcements are sequentially consistent, and the writer stores one before any head
+ *    that lies behind its position. (One whose position is given lies behind a head that was stored already: the element
+ *    there is the same barrier, in order.)
+ * I6 An announcement is never read in halves. The writer stores `begun`, then the words, then `finished`. The reader loads
+ *    `finished`, the words, `begun`: had a word been of a later announcement, `begun` would be, too, and differ from
+ *    `finished`. It takes this as no announcement; its bell is rung when the later one is finished.
  *
  * The number of segments is a power of two, so that slot = counter & (n - 1) also holds across the wrap.
  * (Source: L. Lamport, "Specifying concurrent program modules", 1983; head and tail on lines of their own as in LMAX
@@ -24,11 +39,22 @@
  */
 import { assert, MillraceError } from '../base/index.ts';
 import { ByteView } from '../types/index.ts';
-import { CONTROL_PAYLOAD_BYTES, type ElementKind } from './element.ts';
+import {
+  type Barrier,
+  CONTROL_PAYLOAD_BYTES,
+  type ElementKind,
+  readBarrier,
+  writeBarrier,
+} from './element.ts';
 
 const HEAD = 0;
 const TAIL = 32;
-const SLOTS = 64;
+const FINISHED = 64;
+const BEGUN = 65;
+const POSITION = 66;
+const BARRIER = 67;
+const BARRIER_WORDS = 5;
+const SLOTS = 96;
 const SLOTS_BYTES = SLOTS * 4;
 
 const CHANNELS_MAX = 65_536;
@@ -51,10 +77,10 @@ const LAYOUTS: readonly RingLayout[] = [
 ];
 
 /**
- * The layout for each of `channelCount` channels of a process: 32 KB x 8 up to 512 channels, less with more of them.
- * Throws INVALID_ARGUMENT above 65,536 channels.
+ * The layout for each of `channelCount` channels of a process: `largest`, or as much of it as the budget allows: 32 KB x 8
+ * up to 512 channels. Throws INVALID_ARGUMENT above 65,536 channels.
  */
-export function chooseLayout(channelCount: number): RingLayout {
+export function chooseLayout(channelCount: number, largest: RingLayout = LAYOUTS[0]!): RingLayout {
   if (channelCount > CHANNELS_MAX) {
     throw new MillraceError(
       'INVALID_ARGUMENT',
@@ -64,7 +90,8 @@ export function chooseLayout(channelCount: number): RingLayout {
   }
   const fits = (layout: RingLayout) =>
     layout.segmentBytes * layout.segments * channelCount <= MEMORY_BUDGET_BYTES;
-  return LAYOUTS.find(fits) ?? LAYOUTS.at(-1)!;
+  const smaller = LAYOUTS.filter((layout) => ringSizeBytes(layout) < ringSizeBytes(largest));
+  return [largest, ...smaller].find(fits) ?? smaller.at(-1) ?? largest;
 }
 
 /** Bytes of a ring with this layout. */
@@ -105,6 +132,13 @@ export function segmentsForTurn(layout: RingLayout): number {
   return layout.segments >= 8 ? 3 : 2;
 }
 
+/** A barrier that overtakes what is in the ring. */
+export interface Announcement {
+  readonly barrier: Barrier;
+  /** Of the first element behind it, counted as the reader's `sequence`. */
+  readonly sequence: number;
+}
+
 /** What an end of a ring wakes when it moved: the doorbell of the other end's thread. */
 export interface Bell {
   ring(): void;
@@ -122,6 +156,7 @@ export class RingWriter {
   #head: number;
   /** As last seen; the real tail is never behind it. */
   #tail: number;
+  #sequence = 0;
 
   /** Takes the sending end of `ring`; `reader` is rung after each element. One writer a ring. */
   constructor(ring: SharedRing, reader: Bell) {
@@ -148,6 +183,11 @@ export class RingWriter {
     return this.freeSegments() >= count;
   }
 
+  /** Elements published so far, never wrapping: the sequence number of the next one. */
+  get sequence(): number {
+    return this.#sequence;
+  }
+
   /** Points `view` (pos, limit) at the next segment and returns its first position. There must be a free one. */
   begin(): number {
     assert(this.hasFree(1), 'a segment was begun in a full ring');
@@ -163,8 +203,25 @@ export class RingWriter {
     this.#words[slot] = kind;
     this.#words[slot + 1] = lengthBytes;
     this.#head = (this.#head + 1) | 0;
+    this.#sequence++;
     this.view.pos = this.view.limit = 0;
     Atomics.store(this.#words, HEAD, this.#head);
+    this.#reader.ring();
+  }
+
+  /**
+   * Tells the reader of a barrier in front of the element with this sequence number: the next one, or the same barrier if it
+   * was published. Replaces an announcement that the reader has not taken.
+   */
+  announce(barrier: Barrier, sequence = this.#sequence): void {
+    assert(sequence <= this.#sequence, 'a barrier was announced behind elements that are not there yet');
+    const words = this.#words;
+    const count = (words[BEGUN]! + 1) | 0;
+    const payload = barrierWords(barrier);
+    Atomics.store(words, BEGUN, count);
+    Atomics.store(words, POSITION, (this.#head - (this.#sequence - sequence)) | 0);
+    for (let i = 0; i < BARRIER_WORDS; i++) Atomics.store(words, BARRIER + i, payload[i]!);
+    Atomics.store(words, FINISHED, count);
     this.#reader.ring();
   }
 }
@@ -182,6 +239,10 @@ export class RingReader {
   #head: number;
   #tail: number;
   #sequence = 0;
+  /** Announcements so far when the last one was taken, and when `announcement` found the one that may be taken. */
+  #taken: number;
+  #found: number;
+  #announcement: Announcement | undefined;
 
   /** Takes the receiving end of `ring`; `writer` is rung when half of it is free again. One reader a ring. */
   constructor(ring: SharedRing, writer: Bell) {
@@ -193,6 +254,7 @@ export class RingReader {
     this.#writer = writer;
     this.#tail = Atomics.load(this.#words, TAIL);
     this.#head = this.#tail;
+    this.#taken = this.#found = Atomics.load(this.#words, FINISHED);
   }
 
   /** True if there is an element. Looks at the writer's counter only when all seen so far was released. */
@@ -228,6 +290,54 @@ export class RingReader {
     return this.#sequence;
   }
 
+  /** Kind of the element `offset` places behind the first. There must be one. */
+  kindAt(offset: number): ElementKind {
+    return this.#words[this.#slotAt(offset)] as ElementKind;
+  }
+
+  /** A copy of that element's bytes. */
+  copyAt(offset: number): Uint8Array {
+    const lengthBytes = this.#words[this.#slotAt(offset) + 1]!;
+    const start = this.#segmentsOffset + ((this.#tail + offset) & this.#mask) * this.layout.segmentBytes;
+    return this.view.u8.slice(start, start + lengthBytes);
+  }
+
+  #slotAt(offset: number): number {
+    assert(offset < this.backlog(), 'an element was looked at that is not there');
+    return SLOTS + ((this.#tail + offset) & this.#mask) * 2;
+  }
+
+  /** True if there is an announcement that was not taken. To be asked after `hasElement`, before the element is taken. */
+  hasAnnouncement(): boolean {
+    return Atomics.load(this.#words, FINISHED) !== this.#taken;
+  }
+
+  /** The newest announcement that was not taken; undefined also while the writer is replacing it. */
+  announcement(): Announcement | undefined {
+    const words = this.#words;
+    const count = Atomics.load(words, FINISHED);
+    if (count === this.#found) return this.#announcement;
+    const position = Atomics.load(words, POSITION);
+    const payload = new Int32Array(BARRIER_WORDS);
+    for (let i = 0; i < BARRIER_WORDS; i++) payload[i] = Atomics.load(words, BARRIER + i);
+    if (Atomics.load(words, BEGUN) !== count) return undefined;
+    this.#found = count;
+    this.#announcement = {
+      barrier: readBarrier(ByteView.of(new Uint8Array(payload.buffer)), 0),
+      sequence: this.#sequence + ((position - this.#tail) | 0),
+    };
+    return this.#announcement;
+  }
+
+  /** Takes the announcement that `announcement` has found. A newer one may be there already. */
+  takeAnnouncement(): Announcement {
+    const announcement = this.#announcement;
+    assert(announcement !== undefined, 'an announcement was taken that was not found');
+    this.#taken = this.#found;
+    this.#announcement = undefined;
+    return announcement;
+  }
+
   /** Gives the first element's segment back to the writer. */
   release(): void {
     assert(this.#head !== this.#tail, 'an element was released that was not there');
@@ -237,4 +347,11 @@ export class RingReader {
     this.#head = Atomics.load(this.#words, HEAD);
     if (((this.#head - this.#tail) | 0) === this.layout.segments >> 1) this.#writer.ring();
   }
+}
+
+/** As the payload of an element, in whole words. */
+function barrierWords(barrier: Barrier): Int32Array {
+  const words = new Int32Array(BARRIER_WORDS);
+  writeBarrier(ByteView.of(new Uint8Array(words.buffer)), barrier);
+  return words;
 }

@@ -40,6 +40,11 @@ export class SpanAssembly {
     this.#lengthBytes = needed;
   }
 
+  /** A copy of the pieces that are there; undefined if there are none. */
+  copy(): Uint8Array | undefined {
+    return this.#lengthBytes === 0 ? undefined : this.#view.u8.slice(0, this.#lengthBytes);
+  }
+
   /** The record, from position 0 to `limit`. Valid until the next call. The assembly is empty then. */
   take(): ByteView {
     const view = this.#view;

@@ -101,6 +101,7 @@ function createOperator(
     kind: node.spec.kind,
     parent: origin === undefined ? -1 : places[origin.node.index]!.operator,
     parentSideTag: origin?.sideTag,
+    parentSideType: origin?.sideType,
     create: node.spec.create,
     keyed: node.spec.keyed,
     outputType: node.outputType,

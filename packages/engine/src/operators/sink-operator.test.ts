@@ -190,6 +190,22 @@ describe('the sink operator', () => {
     deepStrictEqual(visible(world), ['a']);
   });
 
+  it('in a job without periodic checkpoints commits at the end under an id that none by hand had', async () => {
+    const world = new World();
+    const harness = await OperatorHarness.open(options(world, { services: { checkpointingEnabled: false } }));
+    for (const id of [0, 1]) {
+      harness.process(`before ${id}`);
+      await harness.snapshot(id);
+      await harness.complete(id);
+    }
+    harness.process('last');
+    await harness.finish();
+    deepStrictEqual(
+      world.log.filter((line) => line.startsWith('commit')),
+      ['commit 0: 0-0-0', 'commit 1: 0-0-1', 'commit 2: 0-0-2'],
+    );
+  });
+
   it('tells the writer of watermarks, and that the input has ended', async () => {
     const log: string[] = [];
     const writer: SinkWriter<string, never, never> = {

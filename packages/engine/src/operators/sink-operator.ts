@@ -9,7 +9,7 @@
  *     n aborted          nothing: its committables wait for the next one
  *     restore            open: committables of the snapshot are committed again, then leftovers aborted, then the writer
  *                        is made
- *     end of input       the host's final checkpoint does the rest; in a job without checkpoints `finish` commits
+ *     end of input       the host's final checkpoint does the rest; in a job without periodic ones `finish` commits
  *
  * Invariant I1: what the writer handed out is either committed or in every later snapshot (committable-log.ts). If the
  * writer fails to hand out, the task fails: its records would be in neither.
@@ -63,6 +63,7 @@ export class SinkOperator<In, CommT, StateT>
   /** The last call of prepareCommit, and all before it. */
   private prepared: Promise<void> = Promise.resolve();
   private commits: Promise<void> = Promise.resolve();
+  private lastCheckpointId = 0;
   private isFinished = false;
   private process!: (value: In, timestampMs: number) => void;
 
@@ -135,12 +136,12 @@ export class SinkOperator<In, CommT, StateT>
     return this.commit(this.log.take(checkpointId));
   }
 
-  /** Without checkpoints nobody will say that one completed. */
+  /** Without periodic checkpoints nobody will say that one completed; there may have been some by hand. */
   async finish(): Promise<void> {
     this.isFinished = true;
     const { checkpointingEnabled, restoredCheckpointId } = this.context.services;
     if (checkpointingEnabled) return;
-    const checkpointId = (restoredCheckpointId ?? 0) + 1;
+    const checkpointId = Math.max(restoredCheckpointId ?? 0, this.lastCheckpointId) + 1;
     await this.prepareCommit(checkpointId);
     await this.commit(this.log.take(checkpointId));
   }
@@ -163,6 +164,7 @@ export class SinkOperator<In, CommT, StateT>
    * checkpoints, are known. A failure fails the task as well (I1).
    */
   private prepareCommit(checkpointId: number): Promise<void> {
+    this.lastCheckpointId = checkpointId;
     const before = this.prepared;
     let committables: readonly CommT[] | Promise<readonly CommT[]>;
     try {

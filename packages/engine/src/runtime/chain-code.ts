@@ -4,7 +4,8 @@
  * through a function of their own. Used by operator-chain.ts only.
  *
  * Invariants:
- * I1 Every call of a user's function is guarded; what it throws names its operator.
+ * I1 Every call of a user's function is guarded; what it throws names its operator, and the record: the handlers stand around
+ *    calls and loops, so a record that does not fail pays nothing.
  * I2 Before a keyed operator is called its backend's current key is set, with the hash that came over the wire or, inside a
  *    chain, computed once; not for an input whose records have no key.
  * I3 Records that wait in the buffer of a chained keyed operator are processed before any control element: the chain calls
@@ -13,6 +14,7 @@
 import type { RecordBatch, RecordWriter } from '../exchange/index.ts';
 import type { KeyedStateBackend } from '../state/index.ts';
 import { CodeBuilder } from './code-builder.ts';
+import { atRecord } from './failed-element.ts';
 import type { KeySelector, OperatorSpec } from './job-vertex.ts';
 import type { OneInputOperator, OperatorContext, TwoInputOperator } from './operator.ts';
 import type { Output } from './output.ts';
@@ -107,12 +109,34 @@ export class ChainCode {
       prologue = `${backend}.prefetch(batch.hashes, n);`;
       body = `${keyOf(code, head, selector)} ${backend}.setCurrentKey(k, hashes[i]); ${body}`;
     }
+    const at = code.bind('at', locator(selector === undefined ? undefined : head.backend));
     return code.build<BatchFn>(
       `batches of ${head.spec.name}`,
       `return function (batch) {
         const values = batch.values, timestamps = batch.timestamps, hashes = batch.hashes, n = batch.count;
         ${prologue}
-        for (let i = 0; i < n; i++) {
+        let v, t;
+        try {
+          for (let i = 0; i < n; i++) {
+            v = values[i], t = timestamps[i];
+            values[i] = undefined;
+            ${body}
+          }
+        } catch (e) { throw ${at}(e, v, t); }
+      };`,
+    );
+  }
+
+  /** The loop over a batch that enters at an operator behind the head: restored records of an edge inside the chain. */
+  entryLoop(index: number): BatchFn {
+    const node = this.nodes[index]!;
+    const code = new CodeBuilder();
+    const body = isInlined(node) ? this.inline(code, node, 'v') : enterCall(code, node, 'v');
+    return code.build<BatchFn>(
+      `restored batches of ${node.spec.name}`,
+      `return function (batch) {
+        const values = batch.values, timestamps = batch.timestamps;
+        for (let i = 0; i < batch.count; i++) {
           const v = values[i], t = timestamps[i];
           values[i] = undefined;
           ${body}
@@ -130,7 +154,7 @@ export class ChainCode {
     }
     for (const child of this.children(index, sideTag)) {
       if (isInlined(child)) text += `{ ${this.inline(code, child, v)} }`;
-      else text += `${code.bind('enter', child.enter)}(${v}, t);`;
+      else text += enterCall(code, child, v);
     }
     return text;
   }
@@ -140,10 +164,12 @@ export class ChainCode {
     const fn = code.bind('fn', form.fn);
     const what = `${form.kind} function`;
     const context = node.context;
-    const guard = code.bind('guard', (error: unknown) => context.wrapUserError(error, what));
+    const guard = code.bind('guard', (error: unknown, value: unknown, timestampMs: number) =>
+      context.wrapUserError(error, what, { value, timestampMs }),
+    );
     const refuse = code.bind('refuse', form.refuse);
     const result = `r${node.index}`;
-    const call = `let ${result}; try { ${result} = ${fn}(${v}); } catch (e) { throw ${guard}(e); }`;
+    const call = `let ${result}; try { ${result} = ${fn}(${v}); } catch (e) { throw ${guard}(e, ${v}, t); }`;
     const next = this.emit(code, node.index, undefined, form.kind === 'map' ? result : v);
     if (form.kind === 'map')
       return `${call} if (${result} instanceof Promise) throw ${refuse}(${result}); ${next}`;
@@ -154,6 +180,7 @@ export class ChainCode {
     const code = new CodeBuilder();
     const backend = code.bind('backend', node.backend);
     const run = code.bind('process', process);
+    const at = code.bind('at', locator(node.backend));
     const size = KEYED_BUFFER_RECORDS;
     return code.build(
       `keyed buffer of ${node.spec.name}`,
@@ -165,12 +192,16 @@ export class ChainCode {
         if (count === 0) return;
         n = 0;
         ${backend}.prefetch(hashes, count);
-        for (let i = 0; i < count; i++) {
-          const v = values[i], k = keys[i];
-          values[i] = undefined; keys[i] = undefined;
-          ${backend}.setCurrentKey(k, hashes[i]);
-          ${run}(v, timestamps[i]);
-        }
+        let i = 0, v;
+        try {
+          for (; i < count; i++) {
+            const k = keys[i];
+            v = values[i];
+            values[i] = undefined; keys[i] = undefined;
+            ${backend}.setCurrentKey(k, hashes[i]);
+            ${run}(v, timestamps[i]);
+          }
+        } catch (e) { throw ${at}(e, v, timestamps[i]); }
       }
       function enter(v, t) {
         ${keyOf(code, node, selectorOf(node, 0)!)}
@@ -243,8 +274,25 @@ function selectorOf(node: ChainNode, input: 0 | 1): KeySelector | undefined {
 /** Statements that leave the key of `v` in `k`. */
 function keyOf(code: CodeBuilder, node: ChainNode, selector: KeySelector): string {
   const fn = code.bind('selector', selector);
-  const guard = code.bind('guardKey', (error: unknown) => node.context.wrapUserError(error, 'key selector'));
-  return `let k; try { k = ${fn}(v); } catch (e) { throw ${guard}(e); }`;
+  const guard = code.bind('guardKey', (error: unknown, value: unknown, timestampMs: number) =>
+    node.context.wrapUserError(error, 'key selector', { value, timestampMs }),
+  );
+  return `let k; try { k = ${fn}(v); } catch (e) { throw ${guard}(e, v, t); }`;
+}
+
+/** Hands `v` and `t` to a child. A keyed one collects them first: whatever fails then is another record. */
+function enterCall(code: CodeBuilder, child: ChainNode, v: string): string {
+  const call = `${code.bind('enter', child.enter)}(${v}, t);`;
+  if (child.spec.keyed !== undefined) return call;
+  return `try { ${call} } catch (e) { throw ${code.bind('at', locator(undefined))}(e, ${v}, t); }`;
+}
+
+/** Makes what says at which record an error happened, and of which key if records have one. */
+function locator(backend: KeyedStateBackend | undefined) {
+  return (error: unknown, value: unknown, timestampMs: number): unknown => {
+    const key = backend === undefined ? undefined : { value: backend.currentKey };
+    return atRecord(error, { value, timestampMs, key });
+  };
 }
 
 /** The operator's own specialised function for an input, or a call of its method. */

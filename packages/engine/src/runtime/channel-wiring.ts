@@ -2,6 +2,8 @@
  * Lays the channels of a job: which rings exist, and the record writers and input gates over them. The JobManager
  * allocates the shared memory once per attempt; each slot builds its own ends.
  */
+
+import type { EdgeIdentity } from '../checkpoint/index.ts';
 import {
   type ChannelEnds,
   channelEnds,
@@ -11,14 +13,19 @@ import {
   createRing,
   Doorbell,
   InputGate,
+  overtakes,
   type RecordWriter,
+  type RestoredChannel,
+  type RingLayout,
   RingReader,
   RingWriter,
   type SharedRing,
 } from '../exchange/index.ts';
 import type { Platform } from '../platform/index.ts';
 import { createKeySerializer, createSerializer } from '../types/index.ts';
+import { chainedEdgeIdentity, edgeIdentities } from './edge-identity.ts';
 import type { JobEdge, JobGraph, JobVertex } from './job-vertex.ts';
+import type { TaskInputs, TaskOutput } from './task-channels.ts';
 
 /** Shared memory of all channels of a job. Structured-clonable: threads see the same memory. */
 export interface SharedChannels {
@@ -33,10 +40,10 @@ function channelsOf({ partitioning, sourceVertex, targetVertex }: JobEdge, graph
   return channelEnds(partitioning, vertices[sourceVertex]!.parallelism, vertices[targetVertex]!.parallelism);
 }
 
-/** Allocates the rings of all edges and a doorbell for each slot. */
-export function allocateChannels(graph: JobGraph, slotCount: number): SharedChannels {
+/** Allocates the rings of all edges, each of at most the `largest` layout, and a doorbell for each slot. */
+export function allocateChannels(graph: JobGraph, slotCount: number, largest?: RingLayout): SharedChannels {
   const channels = graph.edges.flatMap((edge) => channelsOf(edge, graph).map((ends) => ({ edge, ...ends })));
-  const layout = chooseLayout(Math.max(1, channels.length));
+  const layout = chooseLayout(Math.max(1, channels.length), largest);
   const rings = new Map<string, SharedRing>();
   for (const { edge, sender, receiver } of channels)
     rings.set(ringKey(edge, sender, receiver), createRing(layout));
@@ -52,31 +59,42 @@ export class ChannelWiring {
   private readonly graph: JobGraph;
   private readonly channels: SharedChannels;
   private readonly platform: Pick<Platform, 'parking' | 'random'>;
+  /** By edge index. */
+  private readonly identities: readonly EdgeIdentity[];
 
   constructor(graph: JobGraph, channels: SharedChannels, platform: Pick<Platform, 'parking' | 'random'>) {
     this.graph = graph;
     this.channels = channels;
     this.platform = platform;
+    this.identities = edgeIdentities(graph);
   }
 
-  /** Record writers of a subtask, one for each outgoing edge. */
-  writersOf(
-    vertex: JobVertex,
-    subtask: number,
-  ): { operator: number; sideTag: string | undefined; writer: RecordWriter<unknown> }[] {
+  /** The sending ends of a subtask, one for each outgoing edge. */
+  outputsOf(vertex: JobVertex, subtask: number): TaskOutput[] {
     return this.graph.edges
       .filter((edge) => edge.sourceVertex === vertex.index)
-      .map((edge) => ({
-        operator: edge.sourceOperator,
-        sideTag: edge.sideTag,
-        writer: this.writer(edge, vertex, subtask),
-      }));
+      .map((edge) => {
+        const receivers = channelsOf(edge, this.graph)
+          .filter(({ sender }) => sender === subtask)
+          .map(({ receiver }) => receiver);
+        return {
+          operator: edge.sourceOperator,
+          sideTag: edge.sideTag,
+          writer: this.writer(edge, vertex, subtask, receivers),
+          edge: this.identities[edge.index]!,
+          receivers,
+        };
+      });
   }
 
-  /** The input gate of a subtask, with the logical input of each of its channels; undefined for a source. */
-  gateOf(vertex: JobVertex, subtask: number): { gate: InputGate; channelInputs: (0 | 1)[] } | undefined {
+  /** The receiving ends of a subtask; undefined if it has none: a source without restored data. */
+  inputsOf(
+    vertex: JobVertex,
+    subtask: number,
+    restored: readonly RestoredChannel[] = [],
+  ): TaskInputs | undefined {
     const edges = this.graph.edges.filter((edge) => edge.targetVertex === vertex.index);
-    if (edges.length === 0) return undefined;
+    if (edges.length === 0 && restored.length === 0) return undefined;
     const channels = edges.flatMap((edge) =>
       channelsOf(edge, this.graph)
         .filter(({ receiver }) => receiver === subtask)
@@ -97,11 +115,32 @@ export class ChannelWiring {
         valueSerializer: createSerializer(edge.valueType, label),
         hashed: edge.partitioning === 'hash',
       })),
+      restored,
     });
-    return { gate, channelInputs: channels.map((channel) => channel.input) };
+    return {
+      gate,
+      channelInputs: channels.map((channel) => channel.input),
+      overtakable: channels.map((channel) => overtakes(this.graph.edges[channel.edgeIndex]!.partitioning)),
+      restored,
+      edgeOf: (channel) => {
+        const { edgeIndex, operator } = gate.channel(channel);
+        return edgeIndex === undefined ? chainedEdgeIdentity(vertex, operator) : this.identities[edgeIndex]!;
+      },
+      nameOf: (channel) => {
+        const { edgeIndex, input, senderSubtask } = gate.channel(channel);
+        const { sourceVertex, sourceOperator } = this.graph.edges[edgeIndex!]!;
+        const sender = this.graph.vertices[sourceVertex]!.operators[sourceOperator]!.name;
+        return `input ${input} from subtask ${senderSubtask} of '${sender}'`;
+      },
+    };
   }
 
-  private writer(edge: JobEdge, vertex: JobVertex, subtask: number): RecordWriter<unknown> {
+  private writer(
+    edge: JobEdge,
+    vertex: JobVertex,
+    subtask: number,
+    receivers: readonly number[],
+  ): RecordWriter<unknown> {
     const label = `output of operator '${vertex.operators[edge.sourceOperator]!.name}'`;
     const target = this.graph.vertices[edge.targetVertex]!;
     const { partitioning, key, partitioner } = edge;
@@ -120,9 +159,9 @@ export class ChannelWiring {
           : undefined,
       custom: partitioning === 'custom' ? { selector: key!.selector, partitioner: partitioner! } : undefined,
       seed: partitioning === 'shuffle' ? Math.floor(this.platform.random.next() * 2 ** 32) : undefined,
-      channels: channelsOf(edge, this.graph)
-        .filter(({ sender }) => sender === subtask)
-        .map(({ receiver }) => new RingWriter(this.ring(edge, subtask, receiver), this.doorbellOf(receiver))),
+      channels: receivers.map(
+        (receiver) => new RingWriter(this.ring(edge, subtask, receiver), this.doorbellOf(receiver)),
+      ),
       unique: `edge ${edge.index}`,
       subtaskIndex: subtask,
     });

@@ -1,4 +1,16 @@
+/**
+ * The front door of the floor: jobs as they are executed, slots and their messages, the contracts of operators, sources and
+ * sinks, and what is restored into tasks.
+ */
 export { allocateChannels, type SharedChannels } from './channel-wiring.ts';
+export { chainedEdgeIdentity, edgeIdentities } from './edge-identity.ts';
+export {
+  type ElementInHand,
+  elementOf,
+  elementSentence,
+  type FailedElement,
+  keepElement,
+} from './failed-element.ts';
 export { GeneratedWatermarks } from './generated-watermarks.ts';
 export type {
   JobEdge,
@@ -27,6 +39,7 @@ export type {
   TwoInputOperator,
 } from './operator.ts';
 export type { Output } from './output.ts';
+export { chainedValueType, type InFlightRestore, openRestoredInFlight } from './restored-in-flight.ts';
 export type { Committer, DeliveryGuarantee, Sink, SinkContext, SinkWriter } from './sink.ts';
 export { Slot, type SlotDeployment, type SubtaskRestore, slotOf } from './slot.ts';
 export type { FromSlot, TaskKey, TaskMetrics, ToSlot } from './slot-messages.ts';

@@ -35,6 +35,8 @@ export interface OperatorSpec {
   readonly parent: number;
   /** The side output of the parent that feeds it; undefined for the main output. */
   readonly parentSideTag: string | undefined;
+  /** Of the records of that side output; undefined: undescribed. */
+  readonly parentSideType?: TypeInformation<unknown> | undefined;
   /** undefined for the head of a source vertex: its operator is the runtime's own. */
   readonly create: OperatorFactory | undefined;
   readonly keyed: KeySpec | undefined;

@@ -95,6 +95,8 @@ interface Fixture {
   readonly chain: OperatorChain;
   readonly events: Events;
   send(...values: unknown[]): void;
+  /** Records that were in flight to an operator. */
+  restore(operator: number, ...values: unknown[]): void;
 }
 
 function chainOf(
@@ -137,7 +139,7 @@ function chainOf(
     fail: assert.fail,
   };
   const chain = new OperatorChain(vertex, edges, host);
-  const send = (...values: unknown[]): void => {
+  const batchOf = (values: readonly unknown[]): RecordBatch => {
     const batch = new RecordBatch();
     for (const value of values) {
       batch.values[batch.count] = value;
@@ -145,9 +147,14 @@ function chainOf(
       batch.hashes[batch.count] = Number(value) % 3;
       batch.count++;
     }
-    chain.processBatch(0, batch);
+    return batch;
   };
-  return { chain, events, send };
+  return {
+    chain,
+    events,
+    send: (...values) => chain.processBatch(0, batchOf(values)),
+    restore: (operator, ...values) => chain.processRestored(operator, 0, batchOf(values)),
+  };
 }
 
 function edge(name: string, events: Events): RecordWriter<unknown> {
@@ -322,6 +329,33 @@ describe('a keyed operator inside a chain', () => {
       assert.deepEqual(events, [...VALUES, ...expected]);
     });
   }
+
+  it('takes restored records at any operator, behind those in front of it', async () => {
+    const { chain, events, restore } = await opened([
+      ...CHAIN.slice(0, 2),
+      { make: map((n: number) => n * 10) },
+      { make: filter((n: number) => n > 10) },
+      {},
+    ]);
+    restore(4, 'last');
+    restore(3, 9, 90);
+    restore(2, 1, 2);
+    restore(1, 1, 2);
+    restore(0, 4);
+    chain.flush();
+    assert.deepEqual(events, [
+      ...['op4 value last', 'op4 value 90', 'op4 value 20'],
+      ...['keyed value 1', 'keyed value 2', 'op4 value 20', 'keyed value 4', 'op4 value 40'],
+    ]);
+  });
+
+  it('names the operator and the restored record at which a function failed', async () => {
+    const fail = (): never => {
+      throw new Error('no');
+    };
+    const { restore } = await opened([{}, { make: map(fail) }]);
+    assert.throws(() => restore(1, 5), /map function of operator 'op1' \(subtask 0\) threw Error: no/);
+  });
 
   it('names the operator whose key selector throws', async () => {
     const selector = ((value: { key: { id: number } }) => value.key.id) as never;

@@ -24,6 +24,7 @@ import {
 } from '../state/index.ts';
 import type { TypeInformation } from '../types/index.ts';
 import { type BatchFn, ChainCode, type ChainExit, type ChainNode } from './chain-code.ts';
+import { atRecord } from './failed-element.ts';
 import type { JobVertex, OperatorSpec } from './job-vertex.ts';
 import { MetricRegistry } from './metric-registry.ts';
 import type {
@@ -88,6 +89,8 @@ export class OperatorChain {
   private restored: ReadonlyMap<string, RestoredOperatorState> = new Map();
   private scheduled: Scheduled[] = [];
   private batches: BatchFn[] = [];
+  /** By operator; made when restored records enter there. */
+  private readonly entries: BatchFn[] = [];
   private opened = 0;
   private draining = false;
   private closed = false;
@@ -144,6 +147,13 @@ export class OperatorChain {
 
   processBatch(input: 0 | 1, batch: RecordBatch): void {
     this.batches[input]!(batch);
+  }
+
+  /** Records that were in flight in an earlier run, for one of the operators. Only the head has more than one input. */
+  processRestored(operator: number, input: 0 | 1, batch: RecordBatch): void {
+    if (operator === 0) return this.processBatch(input, batch);
+    const entry = (this.entries[operator] ??= this.code.entryLoop(operator));
+    entry(batch);
   }
 
   /** Processes what waits in buffers inside the chain. The host calls it at the end of each turn. */
@@ -433,7 +443,10 @@ export class OperatorChain {
       },
       wake: () => host.wake(),
       fail: (error) => host.fail(error),
-      wrapUserError: (error, what) => wrapUserError(error, what, spec.name, spec.uid, host.subtaskIndex),
+      wrapUserError: (error, what, element) => {
+        const wrapped = wrapUserError(error, what, spec.name, spec.uid, host.subtaskIndex);
+        return element === undefined ? wrapped : atRecord(wrapped, element);
+      },
     };
   }
 
@@ -452,6 +465,7 @@ export class OperatorChain {
       eventTimers: backend.getTimerQueue(`${name}/event`, namespace),
       processingTimers: backend.getTimerQueue(`${name}/processing`, namespace),
       triggerable,
+      currentKey: () => backend.currentKey,
       processingTimeMs: () => this.host.processingTimeMs(),
     });
     this.timers[index]!.push(service as InternalTimerService<unknown>);

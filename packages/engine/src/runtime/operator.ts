@@ -24,6 +24,7 @@ import type { Logger } from '../base/index.ts';
 import type { Platform } from '../platform/index.ts';
 import type { KeyedStateBackend, OperatorStateBackend, TimerQueue } from '../state/index.ts';
 import type { TypeInformation } from '../types/index.ts';
+import type { ElementInHand } from './failed-element.ts';
 import type { MetricGroup } from './metric-group.ts';
 import type { Output } from './output.ts';
 
@@ -101,8 +102,11 @@ export interface OperatorContext<Out = unknown> {
   wake(): void;
   /** Fails the task from outside a call, e.g. from a rejected promise. */
   fail(error: unknown): void;
-  /** Wraps what user code threw: USER_FUNCTION_FAILED naming operator, subtask; an error that is wrapped already is returned as it is. */
-  wrapUserError(error: unknown, what: string): Error;
+  /**
+   * Wraps what user code threw: USER_FUNCTION_FAILED naming operator, subtask; an error that is wrapped already is returned
+   * as it is. `element` is for calls outside `processElement`: there the host knows the record.
+   */
+  wrapUserError(error: unknown, what: string, element?: ElementInHand): Error;
 }
 
 /** What all operators have. Base class `AbstractStreamOperator`'s defaults live in operator-defaults.ts. */

@@ -43,7 +43,7 @@ export interface SinkContext {
   readonly sinkName: string;
   readonly sinkUid: string;
   readonly jobId: string;
-  /** Changes at every fork (restore without claiming); keys of transactions contain it. */
+  /** Changes at every fork (a start from a path, not from `latest`); keys of transactions contain it. */
   readonly lineageId: string;
   readonly subtaskIndex: number;
   readonly parallelism: number;
@@ -87,8 +87,9 @@ export interface Committer<CommT> {
   commit(committables: readonly CommT[], checkpointId: number | undefined): Promise<void>;
   /**
    * Once per start and subtask, after the restored committables were committed, before the writer is made: aborts what
-   * earlier executions of this lineage left. What other subtasks have pending,
-   * restored or new, must stay: go by checkpoint ids above the restored one.
+   * earlier executions of this lineage left of this sink (`sinkUid`). What other subtasks have pending, restored or new, must
+   * stay: go by checkpoint ids above the restored one. So must what other sinks have: those in another part of the job may be
+   * running, as a part restarts alone.
    */
   abortLeftovers?(): Promise<void>;
   /** In every case, also after a failure. */

@@ -8,6 +8,7 @@
 import type { SerializedError } from '../base/index.ts';
 import type { CheckpointLocation, TaskAcknowledgement, TaskDecline } from '../checkpoint/index.ts';
 import type { BarrierKind } from '../exchange/index.ts';
+import type { FailedElement } from './failed-element.ts';
 import type { SourceSplit } from './source.ts';
 
 /** A subtask of a vertex in one execution. */
@@ -52,7 +53,13 @@ export type FromSlot =
   /** Everything that follows from `complete` was done by all tasks of the slot. */
   | { readonly type: 'completed'; readonly checkpointId: number }
   | { readonly type: 'end-of-data'; readonly task: TaskKey }
-  | { readonly type: 'failed'; readonly task: TaskKey | undefined; readonly error: SerializedError }
+  | {
+      readonly type: 'failed';
+      readonly task: TaskKey | undefined;
+      readonly error: SerializedError;
+      /** What was being processed, if it is known. */
+      readonly element: FailedElement | undefined;
+    }
   | { readonly type: 'metrics'; readonly tasks: readonly TaskMetrics[] }
   | { readonly type: 'deliver'; readonly channelId: string; readonly values: readonly unknown[] }
   | { readonly type: 'closed' };
@@ -60,6 +67,8 @@ export type FromSlot =
 /** Numbers of one task, for reports. Counts are since the start of the attempt. */
 export interface TaskMetrics {
   readonly task: TaskKey;
+  /** When the JobManager got them, by its monotonic clock, which sets it. */
+  readonly reportedMs?: number;
   readonly numRecordsIn: number;
   readonly numRecordsOut: number;
   readonly numBytesOut: number;

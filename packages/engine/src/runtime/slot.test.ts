@@ -32,6 +32,8 @@ function fixture(change: (graph: JobGraph) => JobGraph = (graph) => graph) {
     restoredCheckpointId: undefined,
     slotIndex: 0,
     slotCount: 1,
+    region: 0,
+    vertices: changed.vertices.map(({ index }) => index),
     channels: allocateChannels(changed, 1),
     restore: [],
     restoreDirectory: undefined,

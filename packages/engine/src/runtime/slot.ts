@@ -15,16 +15,19 @@ import {
   createCheckpointStreams,
   type StateStream,
 } from '../checkpoint/index.ts';
-import { type Barrier, Doorbell, RecordBatch } from '../exchange/index.ts';
+import { type Barrier, Doorbell, RecordBatch, type RestoredChannel } from '../exchange/index.ts';
 import type { Platform, TimerHandle } from '../platform/index.ts';
 import type { OperatorSubtaskState } from '../state/index.ts';
 import { ChannelWiring, type SharedChannels } from './channel-wiring.ts';
+import { CheckpointBudgets } from './checkpoint-budgets.ts';
+import { elementOf } from './failed-element.ts';
 import type { JobGraph, JobVertex } from './job-vertex.ts';
 import type { OperatorServices } from './operator.ts';
 import { type ChainHost, OperatorChain } from './operator-chain.ts';
+import { type InFlightRestore, openRestoredInFlight } from './restored-in-flight.ts';
 import { openRestoredState } from './restored-state.ts';
 import type { FromSlot, TaskKey, ToSlot } from './slot-messages.ts';
-import { SourceHead } from './source-head.ts';
+import { type EnumeratorLink, SourceHead } from './source-head.ts';
 import { Task } from './task.ts';
 import { TaskCheckpoint } from './task-checkpoint.ts';
 import { TaskLoop } from './task-loop.ts';
@@ -32,10 +35,11 @@ import { TaskLoop } from './task-loop.ts';
 /** How often the JobManager hears numbers. */
 const METRICS_INTERVAL_MS = 500;
 
-/** State of one subtask to begin with, by uid of its operators. */
+/** What one subtask begins with: state by uid of its operators, and records in flight. */
 export interface SubtaskRestore {
   readonly task: TaskKey;
   readonly operators: readonly { readonly uid: string; readonly state: OperatorSubtaskState }[];
+  readonly inFlight: readonly InFlightRestore[];
 }
 
 /** Everything a slot needs beyond the graph. Structured-clonable. */
@@ -46,11 +50,16 @@ export interface SlotDeployment {
   readonly restoredCheckpointId: number | undefined;
   readonly slotIndex: number;
   readonly slotCount: number;
+  /** Which part of the job the slot belongs to, and the indices of the vertices that this consists of. */
+  readonly region: number;
+  readonly vertices: readonly number[];
   readonly channels: SharedChannels;
   readonly restore: readonly SubtaskRestore[];
   /** The directory that file handles in `restore` are relative to; undefined: all state is inline. */
   readonly restoreDirectory: string | undefined;
   readonly mode: CheckpointingMode;
+  /** How long after its trigger barriers of a checkpoint wait their turn; undefined: they never overtake. */
+  readonly alignedTimeoutMs?: number | undefined;
   readonly checkpointingEnabled: boolean;
   readonly asyncSnapshots: boolean;
   readonly autoWatermarkIntervalMs: number;
@@ -70,7 +79,10 @@ export class Slot {
   private readonly platform: Platform;
   private readonly send: (message: FromSlot) => void;
   private readonly tasks = new Map<string, Task>();
+  private readonly wiring: ChannelWiring;
+  private readonly batch = new RecordBatch();
   private readonly loop: TaskLoop;
+  private readonly budgets: CheckpointBudgets;
   private readonly streams: CheckpointStreams;
   private readonly locations = new Map<number, CheckpointLocation | 'aborted'>();
   private readonly waiting = new Map<number, (() => void)[]>();
@@ -93,15 +105,17 @@ export class Slot {
     this.send = send;
     this.streams = createCheckpointStreams(platform);
     const doorbell = new Doorbell(deployment.channels.doorbells, deployment.slotIndex, platform.parking);
-    const wiring = new ChannelWiring(graph, deployment.channels, platform);
-    const batch = new RecordBatch();
-    for (const vertex of graph.vertices) {
-      for (let subtask = 0; subtask < vertex.parallelism; subtask++) {
-        if (slotOf(subtask, deployment.slotCount) === deployment.slotIndex)
-          this.createTask(vertex, subtask, wiring, batch);
-      }
-    }
-    this.loop = new TaskLoop([...this.tasks.values()], platform, doorbell, deployment.bufferTimeoutMs);
+    this.wiring = new ChannelWiring(graph, deployment.channels, platform);
+    this.loop = new TaskLoop(platform, doorbell, deployment.bufferTimeoutMs);
+    this.budgets = new CheckpointBudgets({
+      clock: platform.clock,
+      timers: platform.timers,
+      alignedTimeoutMs: deployment.alignedTimeoutMs,
+      spent: (checkpointId) => {
+        for (const task of this.tasks.values()) task.budgetSpent(checkpointId);
+        this.loop.wake();
+      },
+    });
   }
 
   /** Restores and opens all tasks, then runs the loop until closed. Resolves when the slot is open (or has failed). */
@@ -111,6 +125,7 @@ export class Slot {
   }
 
   private async openTasks(): Promise<void> {
+    if (!(await this.createTasks())) return;
     for (const task of this.tasks.values()) {
       if (this.closed) return;
       try {
@@ -121,9 +136,30 @@ export class Slot {
       }
     }
     if (this.closed) return;
-    this.running = this.loop.run().catch((error: unknown) => this.fail(undefined, error));
+    this.running = this.loop
+      .run([...this.tasks.values()])
+      .catch((error: unknown) => this.fail(undefined, error));
     this.send({ type: 'opened', planHash: this.graph.planHash });
     this.reportMetricsRegularly();
+  }
+
+  /** False: the slot has failed or closes. Channels exist before the first task is opened. */
+  private async createTasks(): Promise<boolean> {
+    const { vertices, slotCount, slotIndex } = this.deployment;
+    for (const vertex of vertices.map((index) => this.graph.vertices[index]!)) {
+      for (let subtask = 0; subtask < vertex.parallelism; subtask++) {
+        if (slotOf(subtask, slotCount) !== slotIndex) continue;
+        try {
+          const restored = await this.restoredInFlight({ vertex: vertex.index, subtask });
+          if (this.closed) return false;
+          this.createTask(vertex, subtask, restored);
+        } catch (error) {
+          this.fail({ vertex: vertex.index, subtask }, error);
+          return false;
+        }
+      }
+    }
+    return true;
   }
 
   handle(message: ToSlot): void {
@@ -141,9 +177,11 @@ export class Slot {
         });
         break;
       case 'complete':
+        this.budgets.end(message.checkpointId);
         this.complete(message.checkpointId);
         break;
       case 'aborted':
+        this.budgets.end(message.checkpointId);
         this.settleLocation(message.checkpointId, 'aborted');
         for (const task of this.tasks.values()) task.abortCheckpoint(message.checkpointId);
         break;
@@ -191,6 +229,7 @@ export class Slot {
 
   private trigger(location: CheckpointLocation, barrier: Barrier): void {
     this.settleLocation(barrier.checkpointId, location);
+    this.budgets.trigger(barrier);
     for (const task of this.tasks.values()) task.trigger(barrier);
   }
 
@@ -239,6 +278,7 @@ export class Slot {
     if (this.closed) return;
     this.closed = true;
     this.metricsTimer?.cancel();
+    this.budgets.close();
     if (!this.failed) this.sendMetrics();
     this.loop.stop();
     // Operators that are being opened now are opened to the end, so that they can be closed.
@@ -253,23 +293,42 @@ export class Slot {
         first ??= error;
       }
     }
-    if (first !== undefined && !this.failed)
-      this.send({ type: 'failed', task: undefined, error: serializeError(first) });
+    if (first !== undefined && !this.failed) this.sendFailure(undefined, first);
     this.send({ type: 'closed' });
   }
 
   private fail(task: TaskKey | undefined, error: unknown): void {
     if (this.failed || this.closed) return;
     this.failed = true;
-    this.send({ type: 'failed', task, error: serializeError(error) });
+    try {
+      // How far its sources have come: that much is read again.
+      this.sendMetrics();
+    } catch {
+      // Whatever cannot be counted now: the failure is told.
+    }
+    this.sendFailure(task, error);
+  }
+
+  private sendFailure(task: TaskKey | undefined, error: unknown): void {
+    this.send({ type: 'failed', task, error: serializeError(error), element: elementOf(error) });
   }
 
   private restoredState(key: TaskKey) {
-    const { restore, restoreDirectory } = this.deployment;
-    const operators = restore.find(
-      (entry) => entry.task.vertex === key.vertex && entry.task.subtask === key.subtask,
-    );
-    return openRestoredState(this.platform, restoreDirectory, operators?.operators ?? []);
+    const { platform, deployment } = this;
+    return openRestoredState(platform, deployment.restoreDirectory, this.restoreOf(key)?.operators ?? []);
+  }
+
+  /** What is deeper in the chain goes first: it was sent before what the operators in front of it have still to process. */
+  private async restoredInFlight(key: TaskKey): Promise<RestoredChannel[]> {
+    const { platform, deployment, graph } = this;
+    const pieces = this.restoreOf(key)?.inFlight ?? [];
+    if (pieces.length === 0) return [];
+    const channels = await openRestoredInFlight(platform, deployment.restoreDirectory, graph, key, pieces);
+    return channels.sort((a, b) => b.operator - a.operator);
+  }
+
+  private restoreOf({ vertex, subtask }: TaskKey): SubtaskRestore | undefined {
+    return this.deployment.restore.find(({ task }) => task.vertex === vertex && task.subtask === subtask);
   }
 
   private services(): OperatorServices {
@@ -286,8 +345,8 @@ export class Slot {
     };
   }
 
-  private createTask(vertex: JobVertex, subtask: number, wiring: ChannelWiring, batch: RecordBatch): void {
-    const { deployment, platform } = this;
+  private createTask(vertex: JobVertex, subtask: number, restored: readonly RestoredChannel[]): void {
+    const { deployment, wiring } = this;
     const key: TaskKey = { vertex: vertex.index, subtask };
     const name = `${vertex.index}.${subtask}`;
     const host: ChainHost = {
@@ -299,47 +358,22 @@ export class Slot {
       wake: () => this.loop.wake(),
       fail: (error) => this.fail(key, error),
     };
-    const exits = wiring.writersOf(vertex, subtask);
-    const inputs = wiring.gateOf(vertex, subtask);
-    const chain = new OperatorChain(vertex, exits, host);
-    const source =
-      vertex.source === undefined
-        ? undefined
-        : new SourceHead(
-            vertex.source,
-            chain,
-            {
-              registerReader: () => this.send({ type: 'register-reader', task: key }),
-              requestSplit: () => this.send({ type: 'request-split', task: key }),
-              reportWatermark: (watermarkMs) =>
-                this.send({ type: 'report-watermark', task: key, watermarkMs }),
-              sendEvent: (event) => this.send({ type: 'reader-event', task: key, event }),
-            },
-            deployment.maxRecords,
-          );
-    const checkpoint = new TaskCheckpoint({
-      key,
-      attemptNumber: deployment.attemptNumber,
-      clock: platform.clock,
-      async: deployment.asyncSnapshots,
-      openStream: (checkpointId) => this.openStream(checkpointId, `${vertex.index}-${subtask}`, vertex.name),
-      acknowledge: (acknowledgement) => this.send({ type: 'acknowledge', acknowledgement }),
-      decline: (decline) => this.send({ type: 'decline', decline }),
-      wake: () => this.loop.wake(),
-    });
+    const outputs = wiring.outputsOf(vertex, subtask);
+    const inputs = wiring.inputsOf(vertex, subtask, restored);
+    const chain = new OperatorChain(vertex, outputs, host);
     this.tasks.set(
       name,
       new Task({
         key,
         vertex,
         chain,
-        source,
-        gate: inputs?.gate,
-        channelInputs: inputs?.channelInputs ?? [],
-        writers: exits.map((exit) => exit.writer),
-        checkpoint,
-        batch,
+        source: this.createSourceHead(vertex, key, chain),
+        inputs,
+        outputs,
+        checkpoint: this.createCheckpoint(vertex, key),
+        batch: this.batch,
         mode: deployment.mode,
+        alignedTimeoutMs: deployment.alignedTimeoutMs,
         autoWatermarkIntervalMs: deployment.autoWatermarkIntervalMs,
         events: {
           endOfData: (task) => this.send({ type: 'end-of-data', task }),
@@ -348,5 +382,32 @@ export class Slot {
         },
       }),
     );
+  }
+
+  private createSourceHead(vertex: JobVertex, task: TaskKey, chain: OperatorChain): SourceHead | undefined {
+    if (vertex.source === undefined) return undefined;
+    const link: EnumeratorLink = {
+      registerReader: () => this.send({ type: 'register-reader', task }),
+      requestSplit: () => this.send({ type: 'request-split', task }),
+      reportWatermark: (watermarkMs) => this.send({ type: 'report-watermark', task, watermarkMs }),
+      sendEvent: (event) => this.send({ type: 'reader-event', task, event }),
+    };
+    return new SourceHead(vertex.source, chain, link, this.deployment.maxRecords);
+  }
+
+  private createCheckpoint(vertex: JobVertex, key: TaskKey): TaskCheckpoint {
+    const { attemptNumber, asyncSnapshots } = this.deployment;
+    const name = `${key.vertex}-${key.subtask}`;
+    return new TaskCheckpoint({
+      key,
+      attemptNumber,
+      clock: this.platform.clock,
+      async: asyncSnapshots,
+      triggeredMs: (checkpointId) => this.budgets.triggeredMs(checkpointId),
+      openStream: (checkpointId) => this.openStream(checkpointId, name, vertex.name),
+      acknowledge: (acknowledgement) => this.send({ type: 'acknowledge', acknowledgement }),
+      decline: (decline) => this.send({ type: 'decline', decline }),
+      wake: () => this.loop.wake(),
+    });
   }
 }

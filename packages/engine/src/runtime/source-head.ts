@@ -198,10 +198,10 @@ export class SourceHead {
     const assigner = this.spec.watermarks?.assigner;
     let text = `let t = timestamp === undefined ? ${NO_TIMESTAMP} : timestamp;`;
     if (assigner !== undefined) {
-      const guard = code.bind('guard', (error: unknown) =>
-        context.wrapUserError(error, 'timestamp assigner'),
+      const guard = code.bind('guard', (error: unknown, value: unknown, timestampMs: number) =>
+        context.wrapUserError(error, 'timestamp assigner', { value, timestampMs }),
       );
-      text += `try { t = ${code.bind('assigner', assigner)}(v, t); } catch (e) { throw ${guard}(e); }`;
+      text += `try { t = ${code.bind('assigner', assigner)}(v, t); } catch (e) { throw ${guard}(e, v, t); }`;
     }
     text += `if (!Number.isSafeInteger(t)) throw ${badTimestamp}(t, v);`;
     if (this.spec.watermarks?.inline?.kind === 'bounded')
@@ -210,9 +210,11 @@ export class SourceHead {
     const { generated } = this.watermarks;
     if (generated !== undefined) {
       // Behind the record: a watermark that it leads to must not overtake it.
-      const guard = code.bind('guard', (error: unknown) => context.wrapUserError(error, GENERATOR));
+      const guard = code.bind('guard', (error: unknown, value: unknown, timestampMs: number) =>
+        context.wrapUserError(error, GENERATOR, { value, timestampMs }),
+      );
       const generator = code.bind('generator', generated.generator);
-      text += `try { ${generator}.onEvent(v, t, ${code.bind('watermarks', generated)}); } catch (e) { throw ${guard}(e); }`;
+      text += `try { ${generator}.onEvent(v, t, ${code.bind('watermarks', generated)}); } catch (e) { throw ${guard}(e, v, t); }`;
     }
     return code.build<SourceOutput<unknown>>(
       `source ${name}`,

@@ -56,6 +56,12 @@ export interface EnumeratorContext<SplitT> {
   signalNoMoreSplits(subtaskIndex: number): void;
   /** Tells a reader something that is not a split: plain data, in order with splits and barriers. Not in any snapshot. */
   sendEventToSourceReader(subtaskIndex: number, event: unknown): void;
+  /**
+   * Whether the source works off old records, whose results nobody waits for: then checkpoints are taken every
+   * `execution.checkpointing.interval-during-backlog`, if that is set. False until it is called; holds until it is called
+   * again. May be called at any time, also in `start`.
+   */
+  setIsProcessingBacklog(isProcessingBacklog: boolean): void;
   /** Fails the job. */
   fail(error: unknown): void;
 }

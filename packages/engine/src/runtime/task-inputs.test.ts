@@ -11,7 +11,7 @@ import type { JobEdge, JobGraph, JobVertex } from './job-vertex.ts';
 import type { OperatorContext, TwoInputOperator } from './operator.ts';
 import { OperatorChain } from './operator-chain.ts';
 import { Task } from './task.ts';
-import type { TaskCheckpoint } from './task-checkpoint.ts';
+import type { CheckpointCut, TaskCheckpoint } from './task-checkpoint.ts';
 
 const events: string[] = [];
 let busy: Promise<void> | undefined;
@@ -100,10 +100,10 @@ async function fixture(mode: CheckpointingMode = 'EXACTLY_ONCE'): Promise<Fixtur
   const platform = createManualPlatform();
   const wiring = new ChannelWiring(GRAPH, allocateChannels(GRAPH, 1), platform);
   const [, , both, after] = GRAPH.vertices;
-  const exits = wiring.writersOf(both!, 0);
-  const inputs = wiring.gateOf(both!, 0)!;
+  const outputs = wiring.outputsOf(both!, 0);
+  const inputs = wiring.inputsOf(both!, 0)!;
   const host = { jobName: 'job', subtaskIndex: 0, attemptNumber: 0, services: { platform } as never };
-  const chain = new OperatorChain(both!, exits, {
+  const chain = new OperatorChain(both!, outputs, {
     ...host,
     processingTimeMs: () => 0,
     wake() {},
@@ -111,16 +111,11 @@ async function fixture(mode: CheckpointingMode = 'EXACTLY_ONCE'): Promise<Fixtur
   });
   const checkpoint = {
     isCongested: () => false,
+    hasWork: () => false,
     abort() {},
-    take(
-      { checkpointId }: Barrier,
-      _: number,
-      __: unknown,
-      ___: unknown,
-      writers: readonly RecordWriter<unknown>[],
-    ) {
+    take({ barrier: { checkpointId } }: CheckpointCut) {
       events.push(`snapshot ${checkpointId}`);
-      for (const writer of writers) writer.broadcastBarrier(barrier(checkpointId));
+      for (const { writer } of outputs) writer.broadcastBarrier(barrier(checkpointId));
     },
     decline: (checkpointId: number, reason: string) => events.push(`decline ${checkpointId}: ${reason}`),
   };
@@ -129,12 +124,12 @@ async function fixture(mode: CheckpointingMode = 'EXACTLY_ONCE'): Promise<Fixtur
     vertex: both!,
     chain,
     source: undefined,
-    gate: inputs.gate,
-    channelInputs: inputs.channelInputs,
-    writers: exits.map(({ writer }) => writer),
+    inputs,
+    outputs,
     checkpoint: checkpoint as unknown as TaskCheckpoint,
     batch: new RecordBatch(),
     mode,
+    alignedTimeoutMs: undefined,
     autoWatermarkIntervalMs: 200,
     events: {
       endOfData: () => events.push('end of data'),
@@ -143,9 +138,9 @@ async function fixture(mode: CheckpointingMode = 'EXACTLY_ONCE'): Promise<Fixtur
     },
   });
   await task.open(new Map());
-  const sink = wiring.gateOf(after!, 0)!.gate;
-  const left = wiring.writersOf(GRAPH.vertices[0]!, 0)[0]!.writer;
-  const right = wiring.writersOf(GRAPH.vertices[1]!, 0)[0]!.writer;
+  const sink = wiring.inputsOf(after!, 0)!.gate;
+  const left = wiring.outputsOf(GRAPH.vertices[0]!, 0)[0]!.writer;
+  const right = wiring.outputsOf(GRAPH.vertices[1]!, 0)[0]!.writer;
   return {
     task,
     left,

@@ -11,6 +11,7 @@ interface Stub {
   readonly name: string;
   readonly vertex?: number;
   readonly isSource?: boolean;
+  readonly isBackPressured?: boolean;
   turn(): boolean;
   hasWork?(): boolean;
   nextTimeMs?(): number;
@@ -19,6 +20,7 @@ interface Stub {
 function loopOf(stubs: readonly Stub[], tickMs: number, bufferTimeoutMs = 100) {
   const manual = createManualPlatform();
   const events: string[] = [];
+  const spent: Record<string, { busyMs: number; backPressuredMs: number }> = {};
   let nowMs = 0;
   let yields = 0;
   const platform: Platform = {
@@ -34,7 +36,7 @@ function loopOf(stubs: readonly Stub[], tickMs: number, bufferTimeoutMs = 100) {
   const tasks = stubs.map((stub, index) => ({
     key: { vertex: stub.vertex ?? index, subtask: 0 },
     isSource: stub.isSource ?? false,
-    isBackPressured: false,
+    isBackPressured: stub.isBackPressured ?? false,
     checkpoint: { advance: () => false },
     turn: () => {
       events.push(stub.name);
@@ -43,21 +45,29 @@ function loopOf(stubs: readonly Stub[], tickMs: number, bufferTimeoutMs = 100) {
     hasWork: () => stub.hasWork?.() ?? false,
     nextTimeMs: () => stub.nextTimeMs?.() ?? Number.POSITIVE_INFINITY,
     flushOutputs: () => events.push(`flush ${stub.name}`),
-    addTime() {},
+    addTime: (busyMs: number, backPressuredMs: number) => {
+      const times = (spent[stub.name] ??= { busyMs: 0, backPressuredMs: 0 });
+      times.busyMs += busyMs;
+      times.backPressuredMs += backPressuredMs;
+    },
   })) as unknown as Task[];
-  const loop = new TaskLoop(
-    tasks,
-    platform,
-    new Doorbell(createDoorbells(1), 0, manual.parking),
-    bufferTimeoutMs,
-  );
-  return { loop, events, manual, yields: () => yields, nowMs: () => nowMs };
+  const doorbell = new Doorbell(createDoorbells(1), 0, manual.parking);
+  const loop = new TaskLoop(platform, doorbell, bufferTimeoutMs);
+  return {
+    loop,
+    run: () => loop.run(tasks),
+    events,
+    spent,
+    manual,
+    yields: () => yields,
+    nowMs: () => nowMs,
+  };
 }
 
 describe('the task loop', () => {
   it('gives turns downstream first and to sources last', async () => {
     const never = { turn: () => false };
-    const { loop, events, manual } = loopOf(
+    const { loop, run, events, manual } = loopOf(
       [
         { name: 'source', vertex: 0, isSource: true, ...never },
         { name: 'late source', vertex: 3, isSource: true, ...never },
@@ -66,10 +76,32 @@ describe('the task loop', () => {
       ],
       0,
     );
-    void loop.run();
+    void run();
     await manual.settle();
     assert.deepEqual(events.slice(0, 4), ['sink', 'map', 'late source', 'source']);
     loop.stop();
+  });
+
+  it('counts as back pressure what others of its thread do while a task has no room', async () => {
+    let rounds = 0;
+    const { run, loop, spent } = loopOf(
+      [
+        { name: 'source', isSource: true, isBackPressured: true, turn: () => false },
+        {
+          name: 'sink',
+          turn: () => {
+            if (++rounds === 10) loop.stop();
+            return true;
+          },
+        },
+      ],
+      1,
+    );
+    await run();
+    assert.deepEqual(spent, {
+      sink: { busyMs: 10, backPressuredMs: 0 },
+      source: { busyMs: 0, backPressuredMs: 20 },
+    });
   });
 
   it('flushes after the buffer time-out while it has work, and lets the event loop have its turn', async () => {
@@ -78,8 +110,8 @@ describe('the task loop', () => {
       if (++turns === end) loop.stop();
       return true;
     };
-    const { loop, events, yields, nowMs } = loopOf([{ name: 'busy', turn: () => countTo(5000) }], 0.1);
-    await loop.run();
+    const { loop, run, events, yields, nowMs } = loopOf([{ name: 'busy', turn: () => countTo(5000) }], 0.1);
+    await run();
     const flushes = events.filter((event) => event === 'flush busy').length;
     const expected = nowMs() / 100;
     assert.ok(Math.abs(flushes - expected) < expected / 10 + 2, `${flushes} flushes in ${nowMs()} ms`);
@@ -92,14 +124,14 @@ describe('the task loop', () => {
       if (++turns === end) loop.stop();
       return true;
     };
-    const { loop, yields } = loopOf([{ name: 'busy', turn: () => countTo(5500) }], 0);
-    await loop.run();
+    const { loop, run, yields } = loopOf([{ name: 'busy', turn: () => countTo(5500) }], 0);
+    await run();
     assert.equal(yields(), 5);
   });
 
   it('flushes before it sleeps, and sleeps until it is woken', async () => {
-    const { loop, events, manual } = loopOf([{ name: 'task', turn: () => false }], 0);
-    void loop.run();
+    const { loop, run, events, manual } = loopOf([{ name: 'task', turn: () => false }], 0);
+    void run();
     await manual.settle();
     assert.deepEqual(events.splice(0), ['task', 'flush task']);
     await manual.advanceAndSettle(900);
@@ -114,11 +146,11 @@ describe('the task loop', () => {
 
   it('sleeps no longer than a task asks for', async () => {
     const manualStart = Date.UTC(2024, 0, 1);
-    const { loop, events, manual } = loopOf(
+    const { loop, run, events, manual } = loopOf(
       [{ name: 'task', turn: () => false, nextTimeMs: () => manualStart + 40 }],
       0,
     );
-    void loop.run();
+    void run();
     await manual.advanceAndSettle(39);
     assert.deepEqual(events.splice(0), ['task', 'flush task']);
     await manual.advanceAndSettle(1);
@@ -139,8 +171,8 @@ describe('the task loop', () => {
       },
       hasWork: () => isThere,
     };
-    const { loop, manual } = loopOf([stub], 0);
-    void loop.run();
+    const { loop, run, manual } = loopOf([stub], 0);
+    void run();
     await manual.settle();
     assert.equal(turns, 3);
     loop.stop();

@@ -19,10 +19,12 @@ const YIELD_AFTER_ROUNDS = 1000;
 const SLEEP_MAX_MS = 1000;
 
 export class TaskLoop {
-  private readonly tasks: readonly Task[];
+  private tasks: readonly Task[] = [];
   private readonly platform: Platform;
   private readonly doorbell: Doorbell;
   private readonly bufferTimeoutMs: number;
+  /** Tasks that had no room in this round. */
+  private readonly blocked: Task[] = [];
   private stopped = false;
   private nowMs: number;
   private lastYieldMs: number;
@@ -30,11 +32,7 @@ export class TaskLoop {
   /** Set by wake() of this thread; the doorbell covers other threads. */
   private woken = false;
 
-  constructor(tasks: readonly Task[], platform: Platform, doorbell: Doorbell, bufferTimeoutMs: number) {
-    // Downstream first: vertices are in topological order.
-    this.tasks = [...tasks].sort(
-      (a, b) => Number(a.isSource) - Number(b.isSource) || b.key.vertex - a.key.vertex,
-    );
+  constructor(platform: Platform, doorbell: Doorbell, bufferTimeoutMs: number) {
     this.platform = platform;
     this.doorbell = doorbell;
     this.bufferTimeoutMs = bufferTimeoutMs;
@@ -58,8 +56,12 @@ export class TaskLoop {
     this.wake();
   }
 
-  /** Runs until `stop`. */
-  async run(): Promise<void> {
+  /** Gives the tasks turns until `stop`. */
+  async run(tasks: readonly Task[]): Promise<void> {
+    // Downstream first: vertices are in topological order.
+    this.tasks = [...tasks].sort(
+      (a, b) => Number(a.isSource) - Number(b.isSource) || b.key.vertex - a.key.vertex,
+    );
     const { clock } = this.platform;
     let rounds = 0;
     while (!this.stopped) {
@@ -83,15 +85,20 @@ export class TaskLoop {
     const { clock } = this.platform;
     let progress = false;
     this.nowMs = clock.wallMs();
-    let before = clock.monotonicMs();
+    const startMs = clock.monotonicMs();
+    let before = startMs;
     for (const task of this.tasks) {
       const worked = task.turn(this.nowMs, before);
       if (task.checkpoint.advance()) progress = true;
       const after = clock.monotonicMs();
       if (worked) task.addTime(after - before, 0);
+      else if (task.isBackPressured) this.blocked.push(task);
       before = after;
       progress ||= worked;
     }
+    // While the others of the thread worked, too, these had no room.
+    for (const task of this.blocked) task.addTime(0, before - startMs);
+    this.blocked.length = 0;
     return progress;
   }
 

@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MAX_WATERMARK } from '../base/index.ts';
 import { Task, type TaskParts } from './task.ts';
+import type { CheckpointCut } from './task-checkpoint.ts';
 
 /** A source task with one output that has room when the test says so. */
-async function sourceTask() {
+async function sourceTask(alignedTimeoutMs?: number) {
   const calls: string[] = [];
   const output = {
     hasRoom: true,
@@ -13,6 +14,8 @@ async function sourceTask() {
     hasRecords: false,
     records: 0,
     asked: 0,
+    isSynchronous: false,
+    isWriting: false,
   };
   const parts = {
     key: { vertex: 0, subtask: 0 },
@@ -45,13 +48,17 @@ async function sourceTask() {
         return output.hasRecords ? 'more' : 'nothing';
       },
     },
-    gate: undefined,
-    channelInputs: [],
-    writers: [{ isAvailable: () => output.hasRoom, drain: () => false, broadcastEnd() {} }],
+    inputs: undefined,
+    outputs: [{ writer: { isAvailable: () => output.hasRoom, drain: () => false, broadcastEnd() {} } }],
+    alignedTimeoutMs,
     checkpoint: {
-      isCongested: () => false,
+      isCongested: () => output.isWriting,
+      hasWork: () => false,
       abortAll() {},
-      take: ({ checkpointId }: { checkpointId: number }) => calls.push(`snapshot ${checkpointId}`),
+      take: ({ barrier: { checkpointId }, leaves }: CheckpointCut) => {
+        calls.push(`snapshot ${checkpointId}${leaves === 'ahead' ? ' ahead' : ''}`);
+        output.isWriting = output.isSynchronous;
+      },
     },
     autoWatermarkIntervalMs: Number.POSITIVE_INFINITY,
     events: {
@@ -104,6 +111,22 @@ describe('a source task', () => {
     assert.deepEqual(calls, ['snapshot 1', 'splits late', 'no more splits']);
   });
 
+  it('reads between two messages: triggers that come one upon the other do not keep it from that', async () => {
+    for (const alignedTimeoutMs of [undefined, 0]) {
+      const { task, output } = await sourceTask(alignedTimeoutMs);
+      task.start();
+      output.hasRecords = true;
+      output.isSynchronous = true;
+      for (let id = 0; id < 6; id++) {
+        // It may go on when a snapshot is written, and then the next one is there already.
+        task.trigger(barrier(id));
+        output.isWriting = false;
+        task.turn(id, id);
+      }
+      assert.ok(output.records > 0, `aligned for ${alignedTimeoutMs} ms`);
+    }
+  });
+
   it('takes splits that came before a trigger into its snapshot', async () => {
     const { task, calls } = await sourceTask();
     task.addSplits([{ splitId: 'early' }]);
@@ -112,6 +135,40 @@ describe('a source task', () => {
     task.trigger(barrier(2));
     for (let turn = 0; turn < 4; turn++) task.turn(turn, turn);
     assert.deepEqual(calls, ['splits early', 'snapshot 1', 'splits late', 'snapshot 2']);
+  });
+
+  it('takes a checkpoint whose barrier overtakes while its output is full, and what was assigned before it', async () => {
+    const { task, calls, output } = await sourceTask(500);
+    task.start();
+    output.hasRoom = false;
+    task.addSplits([{ splitId: 'early' }]);
+    task.trigger(barrier(1));
+    task.addSplits([{ splitId: 'late' }]);
+    task.turn(0, 0);
+    assert.deepEqual([calls, task.hasWork()], [[], false]);
+    task.budgetSpent(1);
+    assert.equal(task.hasWork(), true);
+    task.turn(0, 0);
+    assert.deepEqual(calls, ['splits early', 'snapshot 1 ahead']);
+    assert.equal(task.hasWork(), false, 'the loop may sleep');
+    task.trigger(barrier(2));
+    assert.equal(task.hasWork(), false, 'the budget of the next one is not spent');
+  });
+
+  it('lets no barrier overtake a savepoint or the end that were asked for before', async () => {
+    const { task, calls, output } = await sourceTask(0);
+    output.hasRoom = false;
+    task.trigger({ ...barrier(1), kind: 'savepoint' });
+    task.trigger(barrier(2));
+    task.turn(0, 0);
+    assert.deepEqual([calls, task.hasWork()], [[], false]);
+    output.hasRoom = true;
+    for (let turn = 0; turn < 2; turn++) task.turn(0, 0);
+    assert.deepEqual(calls, ['snapshot 1', 'snapshot 2 ahead']);
+    output.hasRoom = false;
+    task.drain();
+    task.trigger(barrier(3));
+    assert.equal(task.hasWork(), false);
   });
 
   it('polls nothing and fires no timers while an operator is busy, and takes checkpoints', async () => {

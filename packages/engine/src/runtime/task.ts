@@ -8,30 +8,29 @@
  * Barriers go on flowing through finished tasks, so that checkpoints complete while a part of the job has ended.
  *
  * Invariants:
- * I1 A turn begins only if every output has room and what overflowed before has drained (never block inside a chain).
+ * I1 A turn begins only if every output has room and what overflowed before has drained (never block inside a chain). Only
+ *    barriers that overtake do not wait for it: what is emitted before them is little, and saved with them.
  * I2 Between the barrier's last input and its broadcast nothing is processed.
  * I3 A source emits only after `start`; a trigger that came earlier is served earlier.
  * I4 Splits that arrive after a trigger are not in its snapshot: the enumerator's snapshot of that checkpoint, taken before
  *    they were assigned, has them. The trigger may wait long here, while outputs are full.
  * I5 While an operator is busy nothing enters the chain that is a record or may make records (timers): it holds at most what
  *    one turn made before. Barriers, and watermarks that fire nothing, pass; scheduled calls go on, or nothing would end it.
+ * I6 What was in flight in an earlier run is processed before anything that arrives or that a source reads.
  */
-import { assert, MAX_WATERMARK, MIN_WATERMARK } from '../base/index.ts';
-import { type AlignerAction, BarrierAligner, type CheckpointingMode } from '../checkpoint/index.ts';
-import {
-  type Barrier,
-  ElementKind,
-  type InputGate,
-  type RecordBatch,
-  type RecordWriter,
-} from '../exchange/index.ts';
+import { assert } from '../base/index.ts';
+import type { CheckpointingMode } from '../checkpoint/index.ts';
+import { type Barrier, ElementKind, type InputGate, type RecordBatch } from '../exchange/index.ts';
 import type { JobVertex } from './job-vertex.ts';
 import type { OperatorChain, RestoredOperatorState } from './operator-chain.ts';
 import type { TaskKey, TaskMetrics } from './slot-messages.ts';
 import type { SourceSplit } from './source.ts';
 import type { SourceHead } from './source-head.ts';
+import { SourceInbox } from './source-inbox.ts';
+import { TaskBarriers } from './task-barriers.ts';
+import type { TaskInputs, TaskOutput } from './task-channels.ts';
 import type { TaskCheckpoint } from './task-checkpoint.ts';
-import { type ValveChange, WatermarkValve } from './watermark-valve.ts';
+import { TaskEventTime } from './task-event-time.ts';
 
 /** Records that a source emits in one turn, at most. */
 const SOURCE_TURN_RECORDS = 1000;
@@ -43,14 +42,6 @@ const BATCHES_PER_TURN = 8;
  */
 const LONG_TURN_MS = 10;
 const TURN_GOAL_MS = 5;
-
-/** What comes from the coordinator for a source, in order. */
-type SourceMessage =
-  | { readonly type: 'trigger'; readonly barrier: Barrier }
-  | { readonly type: 'splits'; readonly splits: readonly SourceSplit[] }
-  | { readonly type: 'no-more-splits' }
-  | { readonly type: 'event'; readonly event: unknown }
-  | { readonly type: 'drain' };
 
 type TaskState = 'opening' | 'running' | 'finishing' | 'finished' | 'failed' | 'closed';
 
@@ -66,13 +57,14 @@ export interface TaskParts {
   readonly vertex: JobVertex;
   readonly chain: OperatorChain;
   readonly source: SourceHead | undefined;
-  readonly gate: InputGate | undefined;
-  /** The logical input (0 or 1) of each channel of the gate. */
-  readonly channelInputs: readonly (0 | 1)[];
-  readonly writers: readonly RecordWriter<unknown>[];
+  /** undefined: it has none; a source has only restored ones. */
+  readonly inputs: TaskInputs | undefined;
+  readonly outputs: readonly TaskOutput[];
   readonly checkpoint: TaskCheckpoint;
   readonly batch: RecordBatch;
   readonly mode: CheckpointingMode;
+  /** How long after its trigger barriers of a checkpoint wait their turn; undefined: they never overtake. */
+  readonly alignedTimeoutMs: number | undefined;
   readonly autoWatermarkIntervalMs: number;
   readonly events: TaskEvents;
 }
@@ -85,25 +77,20 @@ export class Task {
   readonly checkpoint: TaskCheckpoint;
   private readonly parts: TaskParts;
   private readonly gate: InputGate | undefined;
-  private readonly writers: readonly RecordWriter<unknown>[];
-  private readonly valve: WatermarkValve;
-  private readonly aligner: BarrierAligner | undefined;
+  private readonly outputs: readonly TaskOutput[];
+  private readonly eventTime: TaskEventTime;
+  private readonly barriers: TaskBarriers;
   private state: TaskState = 'opening';
   private started = false;
-  private readonly sourceMessages: SourceMessage[] = [];
+  private readonly inbox = new SourceInbox();
+  /** The source took one since it last read: triggers that come one upon the other must not keep it from reading. */
+  private tookMessage = false;
   /** The checkpoint after which the job stops: nothing new begins unless it is given up. */
   private suspendedBy: number | undefined;
   private openChannels: [number, number] = [0, 0];
-  private alignmentStartMs = 0;
   private waiting: Promise<void> | undefined;
   /** The last turn was refused because an output was full: there is work as soon as it is not. */
   private starved = false;
-  /** A watermark whose timers have not all fired yet. */
-  private pendingWatermark: { readonly watermarkMs: number; readonly thenIdle: boolean } | undefined;
-  /** The last one that went into the chain. */
-  private watermarkMs = MIN_WATERMARK;
-  /** No more data comes; the chain finishes when the last watermark is through. */
-  private ended = false;
   private lastWatermarkCheckMs = Number.NEGATIVE_INFINITY;
   private recordsIn = 0;
   private busyMs = 0;
@@ -118,13 +105,25 @@ export class Task {
     this.vertex = parts.vertex;
     this.chain = parts.chain;
     this.source = parts.source;
-    this.gate = parts.gate;
-    this.writers = parts.writers;
+    this.gate = parts.inputs?.gate;
+    this.outputs = parts.outputs;
     this.checkpoint = parts.checkpoint;
-    const channels = parts.channelInputs.length;
-    this.valve = new WatermarkValve(channels);
-    this.aligner = channels === 0 ? undefined : new BarrierAligner({ channels, mode: parts.mode });
-    for (const input of parts.channelInputs) this.openChannels[input]++;
+    const { chain, inputs } = parts;
+    this.eventTime = new TaskEventTime({
+      chain,
+      inputs,
+      isBusy: () => this.isBusy(),
+      over: () => this.beginFinish(),
+    });
+    this.barriers = new TaskBarriers({
+      ...parts,
+      subtask: parts.key.subtask,
+      watermarkOf: (channel) => this.eventTime.watermarkOf(channel),
+      taken: ({ kind, checkpointId }) => {
+        if (kind === 'savepoint-suspend') this.suspendedBy = checkpointId;
+      },
+    });
+    for (const input of inputs?.channelInputs ?? []) this.openChannels[input]++;
   }
 
   get isFinished(): boolean {
@@ -149,7 +148,12 @@ export class Task {
 
   /** A checkpoint was triggered: a source injects the barrier in its next turn. */
   trigger(barrier: Barrier): void {
-    if (this.isSource) this.sourceMessages.push({ type: 'trigger', barrier });
+    if (this.isSource) this.inbox.push({ type: 'trigger', barrier });
+  }
+
+  /** The barriers of this checkpoint overtake from now on what they have not passed. */
+  budgetSpent(checkpointId: number): void {
+    this.barriers.budgetSpent(checkpointId);
   }
 
   /** A source reads on only while its watermark is not above `maxAllowedMs`. */
@@ -159,15 +163,18 @@ export class Task {
 
   /** A source ends here, as if it had no more records. Its reader keeps its position. */
   drain(): void {
-    if (this.isSource) this.sourceMessages.push({ type: 'drain' });
+    if (this.isSource) this.inbox.push({ type: 'drain' });
   }
 
   /** One turn. True if anything was done. `nowMs` is wall time, constant for the turn; `monotonicMs` is for statistics. */
   turn(nowMs: number, monotonicMs: number): boolean {
     if (!this.hasTurns) return false;
     try {
-      if (!this.hasRoom()) return false;
-      const worked = this.isActive && this.chain.runScheduled(nowMs);
+      const attended = this.attend(monotonicMs);
+      const hasRoom = this.hasRoom();
+      if ((!hasRoom || this.isHeldUp) && this.barriers.takeNext(monotonicMs)) return true;
+      if (!hasRoom) return attended;
+      const worked = (this.isActive && this.chain.runScheduled(nowMs)) || attended;
       return this.elementTurn(nowMs, monotonicMs) || worked;
     } catch (error) {
       this.fail(error);
@@ -176,27 +183,48 @@ export class Task {
   }
 
   private elementTurn(nowMs: number, monotonicMs: number): boolean {
-    if (this.pendingWatermark !== undefined) return this.continueWatermark();
+    if (this.eventTime.isAdvancing) return this.eventTime.continue();
     if (this.isBusy()) return this.busyTurn(monotonicMs);
     if (this.isRunning && this.chain.nextProcessingTime() <= nowMs) this.chain.advanceProcessingTime(nowMs);
-    return this.source === undefined ? this.inputTurn(monotonicMs) : this.sourceTurn(nowMs);
+    if (this.gate?.hasRestored) return this.restoredTurn();
+    return this.source === undefined ? this.inputTurn(monotonicMs) : this.sourceTurn(nowMs, monotonicMs);
+  }
+
+  /** Messages that wait neither for room nor for restored records. */
+  private urgentCount(): number {
+    return this.inbox.isEmpty ? 0 : this.inbox.urgentCount((barrier) => this.barriers.overtakes(barrier));
+  }
+
+  /** What barriers that overtake need: done in every turn. */
+  private attend(monotonicMs: number): boolean {
+    let worked = this.barriers.attend(monotonicMs);
+    if (this.tookMessage && this.readsNext()) return worked;
+    for (let count = this.urgentCount(); count > 0; count--) {
+      worked = this.takeSourceMessage(monotonicMs) || worked;
+      this.tookMessage = true;
+    }
+    return worked;
   }
 
   /** Sends partial segments on: before the thread sleeps, and after the buffer time-out. */
   flushOutputs(): void {
     if (this.state === 'closed' || this.state === 'opening' || this.state === 'failed') return;
-    for (const writer of this.writers) writer.flush();
+    for (const { writer } of this.outputs) writer.flush();
   }
 
   /** True if a turn would find something to do: asked after the doorbell was armed. */
   hasWork(): boolean {
+    if (!this.hasTurns) return false;
+    if (this.barriers.isUrgent || this.urgentCount() > 0) return true;
+    const hasRoom = this.drainOutputs();
+    if (this.checkpoint.hasWork()) return true;
+    if ((!hasRoom || this.isHeldUp) && this.barriers.hasNext) return true;
     // Whoever ends such a wait wakes the loop.
-    if (!this.hasTurns || this.checkpoint.isCongested()) return false;
-    for (const writer of this.writers)
-      if (!writer.isAvailable() && !(writer.drain() && writer.isAvailable())) return false;
+    if (!hasRoom || this.checkpoint.isCongested()) return false;
     if (this.starved) return true;
-    if (this.pendingWatermark !== undefined) return this.waiting === undefined;
-    if (this.sourceMessages.length > 0) return true;
+    if (this.eventTime.isAdvancing) return this.waiting === undefined;
+    if (this.gate?.hasRestored) return this.waiting === undefined;
+    if (!this.inbox.isEmpty) return true;
     if (this.waiting !== undefined) return (this.gate?.nextControl() ?? -1) >= 0;
     return this.gate?.hasElement() ?? false;
   }
@@ -217,13 +245,9 @@ export class Task {
   abortCheckpoint(checkpointId: number): void {
     if (this.state === 'failed' || this.state === 'closed') return;
     try {
-      const triggered = this.sourceMessages.findIndex(
-        (message) => message.type === 'trigger' && message.barrier.checkpointId === checkpointId,
-      );
-      if (triggered >= 0) this.sourceMessages.splice(triggered, 1);
+      this.inbox.removeTrigger(checkpointId);
       if (this.suspendedBy === checkpointId) this.suspendedBy = undefined;
-      this.align(this.aligner?.abortedByCoordinator(checkpointId) ?? [], 0);
-      this.checkpoint.abort(checkpointId);
+      this.barriers.abort(checkpointId);
       this.chain.notifyCheckpointAborted(checkpointId);
     } catch (error) {
       this.fail(error);
@@ -232,16 +256,16 @@ export class Task {
 
   /** Splits for the reader, from the enumerator (I4). */
   addSplits(splits: readonly SourceSplit[]): void {
-    if (this.isSource) this.sourceMessages.push({ type: 'splits', splits });
+    if (this.isSource) this.inbox.push({ type: 'splits', splits });
   }
 
   noMoreSplits(): void {
-    if (this.isSource) this.sourceMessages.push({ type: 'no-more-splits' });
+    if (this.isSource) this.inbox.push({ type: 'no-more-splits' });
   }
 
   /** What the enumerator tells the reader besides splits. */
   enumeratorEvent(event: unknown): void {
-    if (this.isSource) this.sourceMessages.push({ type: 'event', event });
+    if (this.isSource) this.inbox.push({ type: 'event', event });
   }
 
   async notifyCheckpointComplete(checkpointId: number): Promise<void> {
@@ -273,7 +297,7 @@ export class Task {
     const state = this.state === 'opening' ? { entries: 0, sizeBytes: 0 } : this.chain.stateStatistics();
     let numRecordsOut = 0;
     let numBytesOut = 0;
-    for (const writer of this.writers) {
+    for (const { writer } of this.outputs) {
       numRecordsOut += writer.recordsOut;
       numBytesOut += writer.bytesOut;
     }
@@ -282,7 +306,7 @@ export class Task {
       numRecordsIn: this.source?.recordsIn ?? this.recordsIn,
       numRecordsOut,
       numBytesOut,
-      currentInputWatermark: this.source?.watermark ?? this.valve.watermark,
+      currentInputWatermark: this.source?.watermark ?? this.eventTime.watermark,
       busyTimeMs: this.busyMs,
       backPressuredTimeMs: this.backPressuredMs,
       stateEntries: state.entries,
@@ -307,7 +331,7 @@ export class Task {
   }
 
   get isBackPressured(): boolean {
-    return this.state === 'running' && this.writers.some((writer) => !writer.isAvailable());
+    return this.state === 'running' && this.outputs.some(({ writer }) => !writer.isAvailable());
   }
 
   /** False also after the checkpoint with which the job stops: what came later would be in no snapshot. */
@@ -320,6 +344,16 @@ export class Task {
     return this.state === 'running' && this.isActive;
   }
 
+  /** Of a source: it may emit records. */
+  private get mayRead(): boolean {
+    return this.started && this.isRunning;
+  }
+
+  /** Of a source: it reads in this turn unless it takes a message. */
+  private readsNext(): boolean {
+    return this.mayRead && this.hasRoom() && !this.isHeldUp && !this.isBusy();
+  }
+
   private get hasTurns(): boolean {
     return this.state === 'running' || this.state === 'finished' || this.isDraining;
   }
@@ -329,13 +363,24 @@ export class Task {
     return this.state === 'finishing' && this.chain.isDraining;
   }
 
+  /** Something else comes before what the channels have. */
+  private get isHeldUp(): boolean {
+    return this.eventTime.isAdvancing || this.gate?.hasRestored === true;
+  }
+
   private hasRoom(): boolean {
-    this.starved = true;
-    for (const writer of this.writers) {
-      if (!writer.isAvailable() && !(writer.drain() && writer.isAvailable())) return false;
+    this.starved = !this.drainOutputs();
+    return !this.starved && !this.checkpoint.isCongested();
+  }
+
+  /** True if all have room for a turn. */
+  private drainOutputs(): boolean {
+    let hasRoom = true;
+    for (let i = 0; i < this.outputs.length; i++) {
+      const { writer } = this.outputs[i]!;
+      if (!writer.isAvailable() && !(writer.drain() && writer.isAvailable())) hasRoom = false;
     }
-    this.starved = false;
-    return !this.checkpoint.isCongested();
+    return hasRoom;
   }
 
   /** True while some operator takes no records (I5). Whatever ends that wakes the loop. */
@@ -355,19 +400,22 @@ export class Task {
 
   /** No records, but what only marks a place in the stream: barriers wait for nobody. */
   private busyTurn(monotonicMs: number): boolean {
-    if (this.gate === undefined) return this.takeSourceMessage();
-    const channel = this.gate.nextControl();
+    const { gate } = this;
+    // Restored records go first, and they wait.
+    if (gate?.hasRestored) return false;
+    if (this.source !== undefined) return this.takeSourceMessage(monotonicMs);
+    const channel = gate!.nextControl();
     if (channel < 0) return false;
-    this.control(this.gate.kind(channel), channel, monotonicMs);
+    this.control(gate!.kind(channel), channel, monotonicMs);
     this.chain.flush();
     return true;
   }
 
-  private takeSourceMessage(): boolean {
+  private takeSourceMessage(monotonicMs: number): boolean {
     const source = this.source!;
-    const message = this.sourceMessages.shift();
+    const message = this.inbox.take();
     if (message === undefined) return false;
-    if (message.type === 'trigger') this.takeCheckpoint(message.barrier, 0);
+    if (message.type === 'trigger') this.barriers.inject(message.barrier, monotonicMs);
     else if (message.type === 'splits') source.addSplits(message.splits);
     else if (message.type === 'no-more-splits') source.noMoreSplits();
     else if (message.type === 'event') source.handleEvent(message.event);
@@ -375,10 +423,36 @@ export class Task {
     return true;
   }
 
-  private sourceTurn(nowMs: number): boolean {
+  /** One batch, or a watermark, of what was in flight in an earlier run. */
+  private restoredTurn(): boolean {
+    const gate = this.gate!;
+    const { batch } = this.parts;
+    const channel = gate.next();
+    const { operator, input } = gate.channel(channel);
+    // What this moves comes first.
+    if (operator === 0 && this.eventTime.beginRestored()) return true;
+    const kind = gate.kind(channel);
+    if (kind > ElementKind.spanEnd) {
+      this.timeElement(kind, channel);
+    } else {
+      gate.readBatch(channel, batch);
+      this.recordsIn += batch.count;
+      if (batch.count > 0) this.chain.processRestored(operator, input, batch);
+      batch.clear();
+    }
+    this.chain.flush();
+    return true;
+  }
+
+  private sourceTurn(nowMs: number, monotonicMs: number): boolean {
     const source = this.source!;
-    if (this.takeSourceMessage()) return true;
-    if (!this.started || !this.isRunning) return false;
+    const { mayRead } = this;
+    if (!(this.tookMessage && mayRead) && this.takeSourceMessage(monotonicMs)) {
+      this.tookMessage = true;
+      return true;
+    }
+    this.tookMessage = false;
+    if (!mayRead) return false;
     const status = source.poll(Math.max(1, Math.floor(SOURCE_TURN_RECORDS * this.turnShare)));
     this.chain.flush();
     if (nowMs - this.lastWatermarkCheckMs >= this.parts.autoWatermarkIntervalMs) {
@@ -386,7 +460,7 @@ export class Task {
       source.emitWatermark(nowMs);
     }
     if (status === 'end') this.endOfData();
-    return status !== 'nothing';
+    return status !== 'nothing' || !this.inbox.isEmpty;
   }
 
   private inputTurn(monotonicMs: number): boolean {
@@ -406,7 +480,7 @@ export class Task {
       }
       gate.readBatch(channel, batch);
       this.recordsIn += batch.count;
-      if (batch.count > 0) this.chain.processBatch(this.parts.channelInputs[channel]!, batch);
+      if (batch.count > 0) this.chain.processBatch(this.parts.inputs!.channelInputs[channel]!, batch);
       batch.clear();
       if (!this.hasRoom() || this.isBusy()) break;
     }
@@ -417,29 +491,20 @@ export class Task {
   private control(kind: ElementKind, channel: number, monotonicMs: number): void {
     const gate = this.gate!;
     switch (kind) {
-      case ElementKind.watermark: {
-        const watermarkMs = gate.watermark(channel);
-        gate.consume(channel);
-        if (watermarkMs === MAX_WATERMARK) return this.follow(this.valve.onEnd(channel));
-        const watermark = this.valve.onWatermark(channel, watermarkMs);
-        if (watermark !== undefined) this.advanceWatermark(watermark);
+      case ElementKind.watermark:
+      case ElementKind.status:
+        this.timeElement(kind, channel);
         return;
-      }
-      case ElementKind.status: {
-        const change = this.valve.onStatus(channel, gate.isIdleStatus(channel));
-        gate.consume(channel);
-        return this.follow(change);
-      }
       case ElementKind.barrier: {
         const barrier = gate.barrier(channel);
         gate.consume(channel);
-        this.align(this.aligner!.barrier(channel, barrier), monotonicMs);
+        this.barriers.barrier(channel, barrier, monotonicMs);
         return;
       }
       case ElementKind.cancelBarrier: {
         const checkpointId = gate.cancelledCheckpoint(channel);
         gate.consume(channel);
-        this.align(this.aligner!.cancelBarrier(checkpointId), monotonicMs);
+        this.barriers.cancelBarrier(channel, checkpointId, monotonicMs);
         return;
       }
       case ElementKind.endOfData: {
@@ -452,89 +517,48 @@ export class Task {
     }
   }
 
+  /** A watermark or a status. */
+  private timeElement(kind: ElementKind, channel: number): void {
+    const gate = this.gate!;
+    if (kind === ElementKind.watermark) {
+      const watermarkMs = gate.watermark(channel);
+      gate.consume(channel);
+      this.eventTime.onWatermark(channel, watermarkMs);
+    } else {
+      const idle = gate.isIdleStatus(channel);
+      gate.consume(channel);
+      this.eventTime.onStatus(channel, idle);
+    }
+  }
+
   private endChannel(channel: number): void {
-    const input = this.parts.channelInputs[channel]!;
-    // An input that has ended must not hold back event time of the other one.
-    const change = this.valve.onEnd(channel);
+    const input = this.parts.inputs!.channelInputs[channel]!;
     this.openChannels[input]--;
+    const isLast = this.openChannels[0] + this.openChannels[1] === 0;
     if (this.openChannels[input] === 0) this.chain.endInput(input);
-    if (this.openChannels[0] + this.openChannels[1] === 0) this.endOfData();
-    else this.follow(change);
-  }
-
-  private follow(change: ValveChange): void {
-    if (change.idle === false) this.chain.processWatermarkStatus(false);
-    if (change.watermark !== undefined) this.advanceWatermark(change.watermark, change.idle === true);
-    else if (change.idle === true) this.chain.processWatermarkStatus(true);
-  }
-
-  /** Event time goes on; as long as timers are left to fire, turns do nothing else. */
-  private advanceWatermark(watermarkMs: number, thenIdle = false): void {
-    this.watermarkMs = watermarkMs;
-    this.pendingWatermark = { watermarkMs, thenIdle };
-    this.continueWatermark();
-  }
-
-  private continueWatermark(): boolean {
-    const { watermarkMs, thenIdle } = this.pendingWatermark!;
-    if (this.isBusy() && this.chain.firesTimers(watermarkMs)) return false; // I5
-    if (!this.chain.processWatermark(watermarkMs)) return true;
-    this.pendingWatermark = undefined;
-    if (thenIdle) this.chain.processWatermarkStatus(true);
-    if (this.ended) this.beginFinish();
-    return true;
+    // An input that has ended must not hold back event time of the other one.
+    this.eventTime.onEnd(channel, isLast);
+    if (isLast) this.endOfData();
   }
 
   /** All data was read: event time is over. */
   private endOfData(): void {
     this.source?.end();
-    if (this.watermarkMs === MAX_WATERMARK) return this.beginFinish();
-    this.ended = true;
-    this.advanceWatermark(MAX_WATERMARK);
+    this.eventTime.end();
   }
 
   private beginFinish(): void {
-    this.ended = false;
     this.state = 'finishing';
     this.chain.finish().then(
       () => {
         if (this.state !== 'finishing') return;
-        for (const writer of this.writers) writer.broadcastEnd();
+        for (const { writer } of this.outputs) writer.broadcastEnd();
         this.state = 'finished';
         this.parts.events.endOfData(this.key);
         this.parts.events.wake();
       },
       (error: unknown) => this.fail(error),
     );
-  }
-
-  private align(actions: readonly AlignerAction[], monotonicMs: number): void {
-    for (const action of actions) {
-      switch (action.type) {
-        case 'block':
-          this.gate!.block(action.channel);
-          break;
-        case 'unblock-all':
-          this.gate!.unblockAll();
-          break;
-        case 'started':
-          this.alignmentStartMs = monotonicMs;
-          break;
-        case 'aligned':
-          this.takeCheckpoint(action.barrier, monotonicMs - this.alignmentStartMs);
-          break;
-        case 'aborted':
-          this.checkpoint.decline(action.checkpointId, action.reason);
-          // The decline makes the coordinator give the checkpoint up, and it tells the operators of all tasks.
-          for (const writer of this.writers) writer.broadcastCancelBarrier(action.checkpointId);
-          break;
-      }
-    }
-  }
-
-  private takeCheckpoint(barrier: Barrier, alignmentMs: number): void {
-    this.checkpoint.take(barrier, alignmentMs, this.chain, this.source, this.writers);
-    if (barrier.kind === 'savepoint-suspend') this.suspendedBy = barrier.checkpointId;
   }
 
   private fail(error: unknown): void {

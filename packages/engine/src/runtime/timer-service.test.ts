@@ -46,6 +46,7 @@ function setup(onFire: (service: InternalTimerService<string>, at: number) => vo
     eventTimers: new SortedTimers(),
     processingTimers: new SortedTimers(),
     triggerable: { onEventTime: record('event'), onProcessingTime: record('processing') },
+    currentKey: () => 'k',
     processingTimeMs: () => clock.nowMs,
   });
   return { service, fired, clock };

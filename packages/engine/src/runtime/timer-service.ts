@@ -12,12 +12,15 @@
  */
 import { MIN_WATERMARK, MillraceError } from '../base/index.ts';
 import type { TimerQueue } from '../state/index.ts';
+import { atTimer } from './failed-element.ts';
 import type { TimerService, Triggerable } from './operator.ts';
 
 export interface TimerServiceOptions<N> {
   readonly eventTimers: TimerQueue<N>;
   readonly processingTimers: TimerQueue<N>;
   readonly triggerable: Triggerable<N>;
+  /** While a timer fires, its key. */
+  readonly currentKey: () => unknown;
   /** As the host says; constant within one batch. */
   readonly processingTimeMs: () => number;
 }
@@ -26,6 +29,7 @@ export class InternalTimerService<N> implements TimerService<N> {
   private readonly eventTimers: TimerQueue<N>;
   private readonly processingTimers: TimerQueue<N>;
   private readonly triggerable: Triggerable<N>;
+  private readonly currentKey: () => unknown;
   private readonly processingTimeMs: () => number;
   private watermarkMs = MIN_WATERMARK;
 
@@ -33,6 +37,7 @@ export class InternalTimerService<N> implements TimerService<N> {
     this.eventTimers = options.eventTimers;
     this.processingTimers = options.processingTimers;
     this.triggerable = options.triggerable;
+    this.currentKey = options.currentKey;
     this.processingTimeMs = options.processingTimeMs;
   }
 
@@ -76,7 +81,11 @@ export class InternalTimerService<N> implements TimerService<N> {
       if (fired === maxTimers) return false;
       if (!timers.poll(watermarkMs)) break;
       fired++;
-      this.triggerable.onEventTime(timers.polledTimestamp, timers.polledNamespace);
+      try {
+        this.triggerable.onEventTime(timers.polledTimestamp, timers.polledNamespace);
+      } catch (error) {
+        throw this.atTimer(error, timers, 'event');
+      }
     }
     return true;
   }
@@ -89,9 +98,18 @@ export class InternalTimerService<N> implements TimerService<N> {
       if (fired === maxTimers) return false;
       if (!timers.poll(nowMs)) break;
       fired++;
-      this.triggerable.onProcessingTime(timers.polledTimestamp, timers.polledNamespace);
+      try {
+        this.triggerable.onProcessingTime(timers.polledTimestamp, timers.polledNamespace);
+      } catch (error) {
+        throw this.atTimer(error, timers, 'processing');
+      }
     }
     return true;
+  }
+
+  private atTimer(error: unknown, timers: TimerQueue<N>, timeDomain: 'event' | 'processing'): unknown {
+    const { polledTimestamp: timestampMs, polledNamespace: namespace } = timers;
+    return atTimer(error, { timestampMs, timeDomain, key: this.currentKey(), namespace });
   }
 
   /** When the next event-time timer is due; more than MAX_SAFE_INTEGER if there is none. */

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { hasCode, MillraceError } from '../base/index.ts';
+import { atRecord, elementOf } from './failed-element.ts';
 import { wrapUserError } from './user-error.ts';
 
 const wrap = (error: unknown) =>
@@ -18,6 +19,28 @@ describe('an error of user code', () => {
     );
     assert.deepEqual(wrapped.details, { operator: 'price', uid: 'price-uid', subtask: 2 });
     assert.match(wrap('a text').message, /threw a text$/);
+  });
+
+  it('says what was thrown, however little it is an error', () => {
+    const hostile = Object.defineProperty(new Error(), 'message', {
+      get: () => {
+        throw new Error('not even this');
+      },
+    });
+    assert.match(wrap({ status: 404 }).message, /threw \{status: 404\}$/);
+    assert.match(wrap(Object.create(null)).message, /threw \{\}$/);
+    assert.match(wrap(undefined).message, /threw undefined$/);
+    assert.match(wrap(hostile).message, /threw Error \{message: a getter\}$/);
+  });
+
+  it('keeps the record at which it happened when it gets its operator', () => {
+    const bare = atRecord(new MillraceError('TYPE_MISMATCH', 'no'), { value: 7, timestampMs: 1 });
+    assert.equal(elementOf(wrap(bare))?.record, '7');
+    assert.equal(
+      elementOf(atRecord(wrap(bare), { value: 8, timestampMs: 1 }))?.record,
+      '7',
+      'the first place is right',
+    );
   });
 
   it('keeps its code, and gets the operator if it does not say which', () => {

@@ -1,5 +1,7 @@
 /** Errors of user code, for the person who reads them: which operator, which function, what it threw and of what cause. */
 import { MillraceError } from '../base/index.ts';
+import { elementText } from './element-text.ts';
+import { elementOf, keepElement } from './failed-element.ts';
 
 /** Deeper causes say nothing more. */
 const CAUSES_MAX = 3;
@@ -22,14 +24,24 @@ export function wrapUserError(
   }
   const isNamed = ['operator', 'source', 'sink'].some((key) => error.details[key] !== undefined);
   if (isNamed || error.message.includes(name)) return error;
-  return new MillraceError(error.code, `Operator '${name}' (subtask ${subtask}), ${what}: ${error.message}`, {
-    cause: error,
-    details: { ...error.details, ...details },
-  });
+  const named = new MillraceError(
+    error.code,
+    `Operator '${name}' (subtask ${subtask}), ${what}: ${error.message}`,
+    { cause: error, details: { ...error.details, ...details } },
+  );
+  return keepElement(named, elementOf(error));
 }
 
-/** `TypeError: fetch failed, because of Error: connect ECONNREFUSED 127.0.0.1:8080`. */
+/** `TypeError: fetch failed, because of Error: connect ECONNREFUSED 127.0.0.1:8080`. Whatever was thrown, it never throws. */
 function describeThrown(thrown: unknown): string {
+  try {
+    return causesOf(thrown);
+  } catch {
+    return elementText(thrown);
+  }
+}
+
+function causesOf(thrown: unknown): string {
   const causes: string[] = [];
   let current = thrown;
   while (current instanceof Error && causes.length < CAUSES_MAX) {
@@ -39,5 +51,6 @@ function describeThrown(thrown: unknown): string {
     causes.push(`${current.name}: ${text}`);
     current = current.cause;
   }
-  return causes.length === 0 ? String(thrown) : causes.join(', because of ');
+  if (causes.length > 0) return causes.join(', because of ');
+  return typeof thrown === 'string' ? thrown : elementText(thrown);
 }

@@ -39,6 +39,11 @@ export class WatermarkValve {
     return this.allIdle;
   }
 
+  /** The channel's own last watermark; MAX_WATERMARK while it does not count. */
+  watermarkOf(channel: number): number {
+    return this.idle[channel] || this.ended[channel] ? MAX_WATERMARK : this.watermarks[channel]!;
+  }
+
   /** Returns the new combined watermark if it advanced, else undefined. */
   onWatermark(channel: number, watermarkMs: number): number | undefined {
     if (watermarkMs <= this.watermarks[channel]!) return undefined;

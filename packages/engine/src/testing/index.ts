@@ -22,4 +22,5 @@ export { type SeededRandom, seededRandom } from './seeded-random.ts';
 export { SimulatedSinkHost, type SimulatedSinkSettings, type SinkCheckpoint } from './simulated-sink-host.ts';
 export { SimulatedSourceHost, type SourceCheckpoint } from './simulated-source-host.ts';
 export { type SinkContractOptions, type SinkTarget, sinkContract } from './sink-contract.ts';
+export { checkSnapshotFiles, type SnapshotFilesReport } from './snapshot-files.ts';
 export { type SourceContractOptions, sourceContract } from './source-contract.ts';

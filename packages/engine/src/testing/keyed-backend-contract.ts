@@ -10,6 +10,7 @@ import { customSerializerCases } from './keyed-backend/custom-serializer-cases.t
 import { evolutionCases } from './keyed-backend/evolution-cases.ts';
 import { modelCases } from './keyed-backend/model-cases.ts';
 import { namespaceCases } from './keyed-backend/namespace-cases.ts';
+import { pausedSnapshotCases } from './keyed-backend/paused-snapshot-cases.ts';
 import { rescaleCases } from './keyed-backend/rescale-cases.ts';
 import { sizeCases } from './keyed-backend/size-cases.ts';
 import { snapshotCases } from './keyed-backend/snapshot-cases.ts';
@@ -25,6 +26,7 @@ const SUBJECTS: Readonly<Record<string, BackendCases>> = {
   timers: timerCases,
   sizes: sizeCases,
   snapshots: snapshotCases,
+  'snapshots whose writer is paused': pausedSnapshotCases,
   rescaling: rescaleCases,
   'schema evolution': evolutionCases,
   'own serializers': customSerializerCases,

@@ -276,7 +276,8 @@ export class ManualFiles implements FileSystem {
       write: async (bytes) => {
         const fault = this.step('write', path, epoch);
         const kept = fault === undefined ? bytes : bytes.subarray(0, fault.keepBytes);
-        if (this.usedBytes() + kept.length > this.bytesMax) throw failure('write', path, 'ENOSPC');
+        if (this.bytesMax < Number.POSITIVE_INFINITY && this.usedBytes() + kept.length > this.bytesMax)
+          throw failure('write', path, 'ENOSPC');
         node.bytes = new Uint8Array(Buffer.concat([node.bytes, kept]));
         node.modifiedMs = this.wallMs();
         if (fault !== undefined) throw failure('write', path, fault.errno);
@@ -302,7 +303,8 @@ export class ManualFiles implements FileSystem {
     return fault?.type === 'tear' && operation === 'write' ? fault : undefined;
   }
 
-  private usedBytes(): number {
+  /** Of all content together. Not an operation. */
+  usedBytes(): number {
     const sizeOf = (node: TreeNode): number =>
       node.type === 'file'
         ? node.bytes.length

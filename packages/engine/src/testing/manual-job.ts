@@ -12,6 +12,7 @@ import type { JobClient } from '../api/job-executor.ts';
 import { StreamExecutionEnvironment } from '../api/stream-execution-environment.ts';
 import { type CompletedSnapshot, createCheckpointStorage } from '../checkpoint/index.ts';
 import {
+  describeEdges,
   describeOperators,
   inlineSlotHost,
   type JobEndReport,
@@ -99,13 +100,21 @@ export async function startManualJob(
     graph,
     platform,
     host: options.slots ?? inlineSlotHost(platform),
-    identity: { ...identity, millraceVersion: '0', operators: describeOperators(graph) },
+    identity: {
+      ...identity,
+      millraceVersion: '0',
+      operators: describeOperators(graph),
+      edges: describeEdges(graph),
+    },
     checkpoint: settings.checkpoint,
     restart: settings.restart,
+    failoverStrategy: settings.failoverStrategy,
+    includesElements: settings.includesElements,
     autoWatermarkIntervalMs: settings.autoWatermarkIntervalMs,
     bufferTimeoutMs: settings.bufferTimeoutMs,
     cancellationTimeoutMs: settings.cancellationTimeoutMs,
     storage,
+    statisticsLimits: settings.statisticsLimits,
     startsFromLatest: false,
     existing: [],
     initial: undefined,

@@ -449,6 +449,7 @@ export class OperatorHarness {
           eventTimers: keyed().getTimerQueue(`${timerName}/event`, namespace),
           processingTimers: keyed().getTimerQueue(`${timerName}/processing`, namespace),
           triggerable,
+          currentKey: () => keyed().currentKey,
           processingTimeMs: () => this.nowMs,
         });
         this.timers.push(service as InternalTimerService<unknown>);

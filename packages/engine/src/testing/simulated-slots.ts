@@ -12,7 +12,9 @@ type Direction = 'to' | 'from';
 export interface SlotMessage {
   readonly direction: Direction;
   readonly slot: number;
+  /** Of the region. */
   readonly attempt: number;
+  readonly region: number;
   readonly message: ToSlot | FromSlot;
 }
 
@@ -28,12 +30,12 @@ export class SimulatedSlots implements SlotHost {
   readonly sent: SlotMessage[] = [];
   /** Asked for each message: true drops it. */
   drops: (message: SlotMessage) => boolean = () => false;
-  /** Slots whose `terminate` was called, as `attempt.slot`. */
+  /** Slots whose `terminate` was called, as `attempt.slot`; in regions after the first `attempt.slot of region`. */
   readonly terminated: string[] = [];
   private readonly platform: Platform;
-  /** The ears of the JobManager for each slot of each attempt, as `attempt.slot`: for words that come too late. */
+  /** The ears of the JobManager for each slot of each attempt, named likewise: for words that come too late. */
   readonly ears = new Map<string, SlotEvents>();
-  private readonly running = new Map<number, Running>();
+  private readonly running = new Map<string, Running>();
 
   constructor(platform: Platform, slotCount: number) {
     this.platform = platform;
@@ -41,33 +43,34 @@ export class SimulatedSlots implements SlotHost {
   }
 
   /** The slot's thread is gone, without a word. */
-  lose(slot: number, error: Error): void {
-    const running = this.running.get(slot)!;
+  lose(slot: number, error: Error, region = 0): void {
+    const running = this.running.get(`${region}.${slot}`)!;
     running.isGone = true;
     running.events.onLost(error);
   }
 
   start(graph: JobGraph, deployment: SlotDeployment, events: SlotEvents): SlotHandle {
-    const { slotIndex: index, attemptNumber: attempt } = deployment;
+    const { slotIndex: index, attemptNumber: attempt, region } = deployment;
+    const name = region === 0 ? `${attempt}.${index}` : `${attempt}.${index} of ${region}`;
     const running: Running = { attempt, events, isGone: false };
-    this.running.set(index, running);
-    this.ears.set(`${attempt}.${index}`, events);
+    this.running.set(`${region}.${index}`, running);
+    this.ears.set(name, events);
     // Memory is shared, and parking knows it by its object.
     const { channels, ...rest } = deployment;
     const slot = new Slot(graph, { ...structuredClone(rest), channels }, this.platform, (message) => {
-      this.carry({ direction: 'from', slot: index, attempt, message }, running, (copy) =>
+      this.carry({ direction: 'from', slot: index, attempt, region, message }, running, (copy) =>
         events.onMessage(copy as FromSlot),
       );
     });
     void slot.open();
     return {
       post: (message) =>
-        this.carry({ direction: 'to', slot: index, attempt, message }, running, (copy) =>
+        this.carry({ direction: 'to', slot: index, attempt, region, message }, running, (copy) =>
           slot.handle(copy as ToSlot),
         ),
       terminate: async () => {
         running.isGone = true;
-        this.terminated.push(`${attempt}.${index}`);
+        this.terminated.push(name);
       },
     };
   }

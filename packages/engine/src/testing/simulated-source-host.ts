@@ -55,6 +55,8 @@ export class SimulatedSourceHost<T> {
   #checkpoints = 0;
   #failure: unknown;
   #wake: PromiseWithResolvers<void> = Promise.withResolvers();
+  /** What the enumerator said last. */
+  isProcessingBacklog = false;
   /** The newest complete checkpoint. */
   completed: SourceCheckpoint<T> | undefined;
 
@@ -83,6 +85,9 @@ export class SimulatedSourceHost<T> {
       },
       sendEventToSourceReader: (subtask: number, event: unknown) => {
         this.#send(subtask, { event: structuredClone(event) });
+      },
+      setIsProcessingBacklog: (isProcessingBacklog: boolean) => {
+        this.isProcessingBacklog = isProcessingBacklog;
       },
     };
     this.#enumerator =

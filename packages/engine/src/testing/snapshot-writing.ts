@@ -64,7 +64,7 @@ export async function writeState(
   return buildManifest({
     ...job,
     ...{ checkpointId, kind: 'checkpoint', timestampMs: platform.clock.wallMs(), planHash: 'plan' },
-    ...{ millraceVersion: '0.1.0', acknowledgements, coordinatorStates: [] },
+    ...{ millraceVersion: '0.1.0', edges: [], acknowledgements, coordinatorStates: [] },
     operators: [
       {
         ...{ uid: 'count', uidIsGenerated: false, name: 'count', kind: 'keyed-process', vertexIndex: 0 },

@@ -9,6 +9,8 @@ interface Transaction<T> {
   readonly lineageId: string;
   readonly subtask: number;
   readonly values: T[];
+  /** undefined: not prepared yet. */
+  checkpointId: number | undefined;
   state: 'begun' | 'prepared' | 'committed' | 'aborted';
 }
 
@@ -51,11 +53,13 @@ export class TransactionLog<T> {
         abortLeftovers: async () => {
           if (!isAlive()) return never();
           for (const transaction of this.transactions.values()) {
-            const { lineageId, subtask, state, id } = transaction;
+            const { lineageId, subtask, state, id, checkpointId = Number.POSITIVE_INFINITY } = transaction;
             const isMine =
               subtask === context.subtaskIndex ||
               (context.subtaskIndex === 0 && subtask >= context.parallelism);
             if (lineageId !== context.lineageId || !isMine) continue;
+            // What the restored checkpoint holds may have gone to another subtask, which commits it.
+            if (checkpointId <= (context.restoredCheckpointId ?? -1)) continue;
             if (state === 'begun' || state === 'prepared') this.decide('abort', id);
           }
         },
@@ -91,6 +95,7 @@ export class TransactionLog<T> {
         void this.interfere(`prepare ${id}`);
         this.calls.push(`prepare ${id} for ${checkpointId}`);
         current.state = 'prepared';
+        current.checkpointId = checkpointId;
         current = undefined;
         return [id];
       },
@@ -100,7 +105,14 @@ export class TransactionLog<T> {
 
   private begin(lineageId: string, subtask: number): Transaction<T> {
     const id = String(this.transactions.size);
-    const transaction: Transaction<T> = { id, lineageId, subtask, values: [], state: 'begun' };
+    const transaction: Transaction<T> = {
+      id,
+      lineageId,
+      subtask,
+      values: [],
+      checkpointId: undefined,
+      state: 'begun',
+    };
     this.transactions.set(id, transaction);
     this.calls.push(`begin ${id}`);
     return transaction;

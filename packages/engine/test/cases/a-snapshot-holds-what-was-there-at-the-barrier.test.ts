@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
+  type CheckpointSummary,
   type Collector,
   type KeyedProcessContext,
   KeyedProcessFunction,
@@ -18,9 +19,9 @@ import {
   ValueStateDescriptor,
   WatermarkStrategy,
 } from '@millrace/engine';
-import type { FileSystem, Platform, WritableFile } from '../../src/platform/index.ts';
-import { createManualPlatform } from '../../src/testing/manual-platform.ts';
+import { createManualPlatform, type ManualPlatform } from '../../src/testing/manual-platform.ts';
 import { Gate, GatedSource } from '../gated-source.ts';
+import { slowDisk, stateWrites } from '../slow-disk.ts';
 import { environmentOn, until, untilStatus } from '../small-job.ts';
 
 const KEYS = 20_000;
@@ -93,98 +94,101 @@ function commands(): { before: Command[]; during: Command[]; after: Command[] } 
   };
 }
 
-/** Files of checkpoints whose second and later writes wait for `release`. */
-function heldWrites(platform: Platform): { platform: Platform; release: () => void; isHeld: () => boolean } {
-  const held = Promise.withResolvers<void>();
-  let isHeld = false;
-  const holding = (file: WritableFile): WritableFile => {
-    let writes = 0;
-    return {
-      path: file.path,
-      async write(bytes) {
-        if (writes++ > 0) {
-          isHeld = true;
-          await held.promise;
-        }
-        return file.write(bytes);
-      },
-      sync: () => file.sync(),
-      close: () => file.close(),
-    };
-  };
-  const wrapped = (files: FileSystem): FileSystem =>
-    new Proxy(files, {
-      get(target, name) {
-        if (name !== 'create') {
-          const member: unknown = Reflect.get(target, name);
-          return typeof member === 'function' ? member.bind(target) : member;
-        }
-        return async (path: string) => {
-          const file = await target.create(path);
-          return /chk-[1-9]\d*\/[^._]/.test(path) ? holding(file) : file;
-        };
-      },
-    });
-  return {
-    platform: {
-      ...platform,
-      fileSystem: (uri) => {
-        const { files, path } = platform.fileSystem(uri);
-        return { files: wrapped(files), path };
-      },
-    },
-    release: () => held.resolve(),
-    isHeld: () => isHeld,
-  };
+/** What the first snapshot has of each key. */
+function atTheBarrier(): Read[] {
+  return Array.from({ length: KEYS }, (_, key) => ({
+    key,
+    tags: [`tag ${key}`],
+    map: [[`m${key % 3}`, key]],
+  }));
 }
 
 describe('a snapshot that is written while records go on', () => {
+  const seen = { count: 0 };
+  const job = (env: StreamExecutionEnvironment, gate: Gate, values: readonly Command[]) =>
+    env
+      .fromSource(new GatedSource([values], gate), WatermarkStrategy.noWatermarks(), 'commands')
+      .uid('commands')
+      .setParallelism(1)
+      .map((command) => {
+        seen.count++;
+        return command;
+      })
+      .uid('seen')
+      .keyBy(({ key }) => key, Types.INT)
+      .process(Commands)
+      .uid('state');
+  const untilSeen = (count: number): Promise<void> =>
+    until(() => seen.count === count, `the records do not come through: not ${count}`);
+
+  /** What is read of all keys in a job that starts from the snapshot. */
+  async function readFrom(platform: ManualPlatform, path: string | undefined, done: readonly Command[]) {
+    const env = environmentOn(platform, { 'execution.state-recovery.path': path });
+    const { after } = commands();
+    const values = job(env, new Gate(Number.POSITIVE_INFINITY), [...done, ...after]);
+    return (await values.executeAndCollect('commands')).sort((a, b) => a.key - b.key);
+  }
+
   it('holds what was there at its barrier', async () => {
     const { before, during, after } = commands();
     const memory = createManualPlatform();
-    const { platform, release, isHeld } = heldWrites(memory);
-    let seen = 0;
-    const job = (env: StreamExecutionEnvironment, gate: Gate, values: readonly Command[]) =>
-      env
-        .fromSource(new GatedSource([values], gate), WatermarkStrategy.noWatermarks(), 'commands')
-        .uid('commands')
-        .setParallelism(1)
-        .map((command) => {
-          seen++;
-          return command;
-        })
-        .uid('seen')
-        .keyBy(({ key }) => key, Types.INT)
-        .process(Commands)
-        .uid('state');
+    const disk = slowDisk(memory, stateWrites(1));
+    seen.count = 0;
     const gate = new Gate(before.length);
-    const env = environmentOn(platform);
+    const env = environmentOn(disk.platform);
     job(env, gate, [...before, ...during, ...after]).print();
     const client = await env.executeAsync('commands');
     await untilStatus(client, 'RUNNING');
-    await until(() => seen === before.length, 'the first records did not come through');
+    await untilSeen(before.length);
     const checkpoint = client.triggerCheckpoint();
-    await until(isHeld, 'the snapshot has only one chunk: it is not held');
+    await until(() => disk.held().length === 1, 'the snapshot has only one chunk: it is not held');
     gate.open(before.length + during.length);
-    await until(() => seen === before.length + during.length, 'records wait for the snapshot');
-    release();
+    await untilSeen(before.length + during.length);
+    disk.release();
     const { path } = await checkpoint;
     client.getJobExecutionResult().catch(() => {});
     await client.cancel();
+    assert.deepEqual(await readFrom(memory, path, before), atTheBarrier());
+  });
 
-    const restored = environmentOn(memory, { 'execution.state-recovery.path': path });
-    const results = await job(restored, new Gate(Number.POSITIVE_INFINITY), [
-      ...before,
-      ...after,
-    ]).executeAndCollect('commands');
-    const wanted = Array.from({ length: KEYS }, (_, key) => ({
-      key,
-      tags: [`tag ${key}`],
-      map: [[`m${key % 3}`, key]],
-    }));
-    assert.deepEqual(
-      results.sort((a, b) => a.key - b.key),
-      wanted,
-    );
+  it('holds what was there at its barrier although a second and a third one begin meanwhile', async () => {
+    const { before, during, after } = commands();
+    const memory = createManualPlatform();
+    const disk = slowDisk(memory, stateWrites(1));
+    seen.count = 0;
+    const gate = new Gate(before.length);
+    const env = environmentOn(disk.platform, {
+      'execution.checkpointing.max-concurrent-checkpoints': 3,
+      'execution.checkpointing.num-retained': 3,
+    });
+    const half = before.length + during.length / 2;
+    const all = before.length + during.length;
+    job(env, gate, [...before, ...during, ...after]).print();
+    const client = await env.executeAsync('commands');
+    await untilStatus(client, 'RUNNING');
+    const checkpoints: Promise<CheckpointSummary>[] = [];
+    for (const [index, records] of [before.length, half, all].entries()) {
+      gate.open(records);
+      await untilSeen(records);
+      checkpoints.push(client.triggerCheckpoint());
+      await until(() => disk.held().length === index + 1, `snapshot ${index} is not held`);
+    }
+    disk.release();
+    const paths = (await Promise.all(checkpoints)).map(({ path }) => path);
+    client.getJobExecutionResult().catch(() => {});
+    await client.cancel();
+    const records = [...before, ...during];
+    assert.deepEqual(await readFrom(memory, paths[0], before), atTheBarrier());
+    // The others equal what plain work gives, from the beginning to their barriers.
+    for (const [path, count] of [
+      [paths[1], half],
+      [paths[2], all],
+    ] as const) {
+      const done = records.slice(0, count);
+      assert.deepEqual(
+        await readFrom(memory, path, done),
+        await readFrom(createManualPlatform(), undefined, done),
+      );
+    }
   });
 });

@@ -4,77 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type JobClient, RestartStrategies, Types, WatermarkStrategy } from '@millrace/engine';
-import type { Sink } from '@millrace/engine/connector';
-import { createManualPlatform, type ManualPlatform } from '../../src/testing/manual-platform.ts';
-import { Gate, GatedSource } from '../gated-source.ts';
+import { PacedJob } from '../paced-job.ts';
 import { assertRefused } from '../refusal.ts';
-import { environmentOn } from '../small-job.ts';
 
 const HOUR_MS = 3_600_000;
-const SETTINGS = {
-  'execution.checkpointing.interval': 1000,
-  'execution.checkpointing.min-pause': 500,
-  'execution.checkpointing.timeout': 5000,
-  'execution.checkpointing.tolerable-failed-checkpoints': 2,
-};
-
-interface Script {
-  /** Milliseconds that the sink takes for each checkpoint, by id; others take none. */
-  readonly durations?: Readonly<Record<number, number>>;
-  /** The sink fails at this checkpoint, once. */
-  readonly failsAt?: number;
-}
-
-/** An idle job, and when each of its checkpoints reached the sink, counted from the start of the first attempt. */
-class PacedJob {
-  readonly starts: (readonly [id: number, ms: number])[] = [];
-  readonly platform: ManualPlatform = createManualPlatform();
-  client!: JobClient;
-  private hasFailed = false;
-
-  async start({ durations = {}, failsAt }: Script = {}): Promise<this> {
-    const { platform, starts } = this;
-    let runningSince: number | undefined;
-    const sink: Sink<number, never, never> = {
-      guarantee: 'none',
-      createWriter: () => ({
-        write() {},
-        prepareCommit: (id) => {
-          runningSince ??= platform.clock.monotonicMs();
-          starts.push([id, platform.clock.monotonicMs() - runningSince]);
-          if (id === failsAt && !this.hasFailed) {
-            this.hasFailed = true;
-            throw new Error('a failure on purpose');
-          }
-          return new Promise((resolve) => platform.timers.after(durations[id] ?? 0, () => resolve([])));
-        },
-        close() {},
-      }),
-    };
-    const env = environmentOn(platform, SETTINGS);
-    env.setRestartStrategy(RestartStrategies.fixedDelayRestart(1, 0));
-    env
-      .fromSource(new GatedSource([[1]], new Gate(0)), WatermarkStrategy.noWatermarks(), 'nothing', Types.INT)
-      .sinkTo(sink);
-    this.client = await env.executeAsync('paced');
-    this.client.getJobExecutionResult().catch(() => {});
-    await this.pass(0);
-    return this;
-  }
-
-  /** In small steps, because threads would go on meanwhile. */
-  async pass(ms: number): Promise<void> {
-    for (let passed = 0; passed < ms; passed += 50) await this.platform.advanceAndSettle(50);
-    await this.platform.settle();
-  }
-
-  async end(): Promise<void> {
-    const cancelled = this.client.cancel();
-    await this.pass(100);
-    await cancelled;
-  }
-}
 
 describe('periodic checkpoints', () => {
   it('begin after the interval, and after the pause if one was late', async () => {

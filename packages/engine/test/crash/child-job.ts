@@ -40,9 +40,9 @@ export function finish(end: ChildEnd): Extract<JobNews, { type: 'finished' }> | 
   return end.news.find((news) => news.type === 'finished');
 }
 
-/** Runs a crash job until it ends or is killed. */
+/** Runs a crash job until it ends or is killed. `settings` are given to it; `module` is relative to this folder. */
 export function runCrashJob(
-  settings: CrashJobSettings,
+  settings: Pick<CrashJobSettings, 'module'>,
   kill?: KillMoment,
   nodeOptions: readonly string[] = [],
 ): Promise<ChildEnd> {

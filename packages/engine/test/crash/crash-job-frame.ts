@@ -45,7 +45,14 @@ export type JobNews =
       readonly checkpoints: number;
       readonly failures: number;
     }
-  | { readonly type: 'failed'; readonly message: string };
+  | { readonly type: 'failed'; readonly message: string }
+  | {
+      readonly type: 'checkpoint';
+      readonly id: number;
+      readonly failure: string | undefined;
+      readonly durationMs: number;
+      readonly inFlightBytes: number;
+    };
 
 const STATUS_POLL_MS = 3;
 

@@ -278,7 +278,9 @@ export class DataStream<T> {
   /**
    * Records go to the subtask that `partitioner` names for their key: a whole number from 0 to one less than the number of
    * subtasks (RESULT_NOT_ALLOWED). `key` is a pure function of the record, or the name of a field. What follows has no keyed
-   * state. Not asked between operators of one subtask each.
+   * state. Not asked between operators of one subtask each. Both must answer the same each time: when a job starts with
+   * another parallelism from a checkpoint whose barriers overtook records, all subtasks ask for each of these, and one that
+   * no subtask finds its own is lost.
    */
   partitionCustom<F extends keyof T & string>(partitioner: Partitioner<T[F]>, key: F): DataStream<T>;
   partitionCustom<K>(partitioner: Partitioner<K>, key: KeySelector<T, K>): DataStream<T>;

@@ -5,6 +5,7 @@
  *
  * I1  Splits in readers are all of the current source: it is left only when each reader has finished it.
  * I2  An enumerator that was left says nothing any more.
+ * I3  All sources but the last are a backlog, whatever they say; the last one says for itself.
  */
 import { MillraceError } from '../../base/index.ts';
 import type { EnumeratorContext, SourceSplit, SplitEnumerator } from '../../runtime/index.ts';
@@ -55,6 +56,7 @@ export class HybridEnumerator implements SplitEnumerator<HybridEnumeratorState> 
   }
 
   start(): void | Promise<void> {
+    this.#context.setIsProcessingBacklog(!this.#isLast(this.#index));
     return this.#inner.start();
   }
 
@@ -93,6 +95,7 @@ export class HybridEnumerator implements SplitEnumerator<HybridEnumeratorState> 
     await this.#inner.close();
     this.#index += 1;
     this.#finished.clear();
+    this.#context.setIsProcessingBacklog(!this.#isLast(this.#index));
     logger.log('info', `source "${sourceName}": begins source ${this.#index + 1} of ${this.#sourceCount}`);
     const source = this.#resolve(this.#index, this.#previousState);
     this.#inner = source.createEnumerator(this.#contextOf(this.#index));
@@ -101,6 +104,10 @@ export class HybridEnumerator implements SplitEnumerator<HybridEnumeratorState> 
       this.#begin(subtask);
       await this.#inner.addReader(subtask);
     }
+  }
+
+  #isLast(index: number): boolean {
+    return index === this.#sourceCount - 1;
   }
 
   #begin(subtaskIndex: number): void {
@@ -130,11 +137,14 @@ export class HybridEnumerator implements SplitEnumerator<HybridEnumeratorState> 
       },
       signalNoMoreSplits: (subtask) => {
         if (!isCurrent()) return;
-        if (index === this.#sourceCount - 1) context.signalNoMoreSplits(subtask);
+        if (this.#isLast(index)) context.signalNoMoreSplits(subtask);
         else this.#tell(subtask, { type: 'no-more-splits' });
       },
       sendEventToSourceReader: (subtask, event) => {
         if (isCurrent()) this.#tell(subtask, { type: 'event', event });
+      },
+      setIsProcessingBacklog: (isProcessingBacklog) => {
+        if (isCurrent() && this.#isLast(index)) context.setIsProcessingBacklog(isProcessingBacklog);
       },
       fail: (error) => {
         if (isCurrent()) context.fail(error);

@@ -68,6 +68,31 @@ test('no record of a source comes before the last one of the source before, what
   }
 });
 
+test('all sources but the last are a backlog, also after a restore; the last one says for itself', async () => {
+  const random = seededRandom(7);
+  const source = HybridSource.builder(new SequenceSource(0, 9))
+    .addSource(HybridSource.builder(new SequenceSource(10, 19)).addSource(new SequenceSource(20, 29)).build())
+    .build();
+  const host = await SimulatedSourceHost.start(source, platform, random, 2);
+  const atFirstOfPart = new Map<number, boolean>();
+  while (!host.ended) {
+    const part = Math.floor(Math.max(...host.emitted, 0) / 10);
+    if (!atFirstOfPart.has(part)) atFirstOfPart.set(part, host.isProcessingBacklog);
+    await host.step(1);
+  }
+  assert.deepEqual([...atFirstOfPart.values()], [true, true, false]);
+  assert.equal(host.isProcessingBacklog, false);
+  await host.close();
+
+  const again = await SimulatedSourceHost.start(source, platform, random, 2);
+  again.triggerCheckpoint();
+  while (again.completed === undefined) await again.step(1);
+  await again.close();
+  const restored = await SimulatedSourceHost.start(source, platform, random, 2, again.completed);
+  assert.equal(restored.isProcessingBacklog, true);
+  await restored.close();
+});
+
 test('a source made by a factory must be what it was said to be', async () => {
   const invalid = (error: unknown): boolean => hasCode(error, 'INVALID_ARGUMENT');
   const run = async (next: () => SequenceSource): Promise<void> => {

@@ -76,6 +76,7 @@ function enumeratorContext(parallelism: number, assigned: [number, IndexRangeSpl
     assignSplit: (split: IndexRangeSplit, subtask: number) => void assigned.push([subtask, split]),
     signalNoMoreSplits() {},
     sendEventToSourceReader() {},
+    setIsProcessingBacklog() {},
     fail() {},
   };
 }

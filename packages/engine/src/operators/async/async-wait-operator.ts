@@ -188,7 +188,7 @@ export class AsyncWaitOperator<In, Out>
         this.nextDueMs = Math.min(this.nextDueMs, call.retryAtMs);
         continue;
       }
-      if (answer.failed) throw this.context.wrapUserError(answer.error, future.what);
+      if (answer.failed) throw this.context.wrapUserError(answer.error, future.what, call);
       call.become('done');
       call.results = answer.results;
       this.unanswered.delete(call);
@@ -267,7 +267,7 @@ export class AsyncWaitOperator<In, Out>
   private timeOut(call: AsyncCall<In, Out>): void {
     const error = this.timeoutError(call);
     if (call.state === 'asked') call.future!.abort(error);
-    if (this.fn.timeout === undefined) throw error;
+    if (this.fn.timeout === undefined) throw this.context.wrapUserError(error, this.options.what, call);
     call.become('timed-out');
     call.deadlineMs = call.retryAtMs = Number.POSITIVE_INFINITY;
     this.ask(call, 'timeout function', (future) => this.fn.timeout!(call.value, future));
@@ -312,7 +312,7 @@ export class AsyncWaitOperator<In, Out>
       if (backoffMs >= 0) return backoffMs;
       throw resultNotAllowed(backoffMs, RETRY_BACKOFF, this.context.operatorName, 'milliseconds');
     } catch (error) {
-      throw this.context.wrapUserError(error, 'retry strategy');
+      throw this.context.wrapUserError(error, 'retry strategy', call);
     }
   }
 

@@ -8,7 +8,7 @@
  * Nothing is undone after a failure: at-least-once.
  */
 import { MIN_WATERMARK, MillraceError, NO_TIMESTAMP } from '../../base/index.ts';
-import type { OneInputOperator, OperatorStateContribution } from '../../runtime/index.ts';
+import type { ElementInHand, OneInputOperator, OperatorStateContribution } from '../../runtime/index.ts';
 import type { FunctionOrFactory } from '../functions.ts';
 import { FunctionOperator } from '../operator-defaults.ts';
 import { specialise } from '../specialise.ts';
@@ -28,7 +28,11 @@ interface InvokeEnv<In> {
   readonly context: SinkFunctionContext;
   readonly calls: InFlightCalls<In>;
   readonly wrap: (error: unknown) => Error;
-  readonly follow: (result: PromiseLike<unknown>, ticket: number) => void;
+  readonly follow: (
+    result: PromiseLike<unknown>,
+    ticket: number,
+    record: { readonly value: In; readonly timestampMs: number },
+  ) => void;
 }
 
 const makeInvoke = <In>({ fn, time, context, calls, wrap, follow }: InvokeEnv<In>) => {
@@ -42,7 +46,7 @@ const makeInvoke = <In>({ fn, time, context, calls, wrap, follow }: InvokeEnv<In
       throw wrap(error);
     }
     if (typeof result === 'object' && result !== null && 'then' in result)
-      follow(result as PromiseLike<unknown>, calls.begin());
+      follow(result as PromiseLike<unknown>, calls.begin(), { value, timestampMs });
   };
 };
 
@@ -111,7 +115,7 @@ export class SinkFunctionOperator<In>
       context: this.recordContext,
       calls: this.calls,
       wrap: this.wrapper(INVOKE),
-      follow: (result, ticket) => this.follow(result, ticket),
+      follow: (result, ticket, record) => this.follow(result, ticket, record),
     });
     return this.process;
   }
@@ -121,13 +125,13 @@ export class SinkFunctionOperator<In>
   }
 
   /** Waits for a call, and begins what waited for its end. */
-  private follow(result: PromiseLike<unknown>, ticket: number): void {
+  private follow(result: PromiseLike<unknown>, ticket: number, record: ElementInHand): void {
     result.then(
       () => {
         this.calls.done(ticket);
         this.callWaiting();
       },
-      (error: unknown) => this.failed(error, INVOKE),
+      (error: unknown) => this.failed(error, INVOKE, record),
     );
   }
 
@@ -139,10 +143,10 @@ export class SinkFunctionOperator<In>
       this.time.timestampMs = timestampMs;
       try {
         const result: unknown = this.fn.invoke(value, this.recordContext);
-        if (isPromiseLike(result)) this.follow(result, ticket);
+        if (isPromiseLike(result)) this.follow(result, ticket, record);
         else this.calls.done(ticket);
       } catch (error) {
-        this.failed(error, INVOKE);
+        this.failed(error, INVOKE, record);
         return;
       }
     }
@@ -167,8 +171,8 @@ export class SinkFunctionOperator<In>
     return this.flushed;
   }
 
-  private failed(error: unknown, what: string): Error {
-    const wrapped = this.context.wrapUserError(error, what);
+  private failed(error: unknown, what: string, record?: ElementInHand): Error {
+    const wrapped = this.context.wrapUserError(error, what, record);
     this.calls.fail(wrapped);
     if (!this.isClosed) this.context.fail(wrapped);
     return wrapped;

@@ -185,7 +185,7 @@ export class JobTestHarness {
   async snapshot(): Promise<JobTestSnapshot> {
     await this.process();
     const checkpointId = await this.take('savepoint', '/savepoints');
-    const directory = this.job.master.statistics.summaryOf(checkpointId)!.path!;
+    const directory = this.job.master.statistics.checkpoints.summaryOf(checkpointId)!.path!;
     return { platform: this.platform, directory };
   }
 

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import fc from 'fast-check';
+import { EventQueue, type SimulatedEvent } from './event-queue.ts';
+
+function event(timeMs: number, order: number): SimulatedEvent {
+  return { timeMs, order, thread: undefined, kind: 'timer', detail: '', action: () => {}, index: -1 };
+}
+
+it('gives events by time, then by order, whatever was pushed and cancelled before', () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.nat(5), fc.nat(9)), { maxLength: 60 }), (steps) => {
+      const queue = new EventQueue();
+      let model: SimulatedEvent[] = [];
+      for (const [order, [timeMs, choice]] of steps.entries()) {
+        if (choice < 6) {
+          const pushed = event(timeMs, order);
+          queue.push(pushed);
+          model.push(pushed);
+        } else if (choice < 8) {
+          const victim = model[timeMs];
+          if (victim === undefined) continue;
+          assert.ok(queue.remove(victim));
+          assert.ok(!queue.remove(victim), 'it has left already');
+          model = model.filter((each) => each !== victim);
+        } else {
+          model.sort((a, b) => a.timeMs - b.timeMs || a.order - b.order);
+          assert.equal(queue.pop(), model.shift());
+        }
+        assert.equal(queue.size, model.length);
+      }
+      model.sort((a, b) => a.timeMs - b.timeMs || a.order - b.order);
+      for (const expected of model) assert.equal(queue.pop(), expected);
+      assert.equal(queue.pop(), undefined);
+    }),
+  );
+});

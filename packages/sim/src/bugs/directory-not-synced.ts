@@ -1,0 +1,10 @@
+/** Directories are not synced: files of a complete checkpoint are gone after a power failure. */
+import { ManualFiles } from '../../../engine/src/testing/manual-files.ts';
+import { type Bug, replaceMethod } from './bug.ts';
+
+export const directoryNotSynced: Bug = {
+  name: 'directory-not-synced',
+  description: 'names of new files are never made durable',
+  seedsMax: 500,
+  plant: () => replaceMethod(ManualFiles, 'syncDirectory', () => async () => {}),
+};

@@ -1,0 +1,20 @@
+/** Barriers are not aligned: what comes after one on a fast channel counts in the snapshot, and again after a failure. */
+import { ExecutionAttempt } from '../../../engine/src/coordinator/execution-attempt.ts';
+import { type Bug, replaceMethod } from './bug.ts';
+
+type Deployment = (...parameters: unknown[]) => object;
+
+export const noAlignment: Bug = {
+  name: 'no-alignment',
+  description: 'tasks go on with channels whose barrier has arrived while they wait for the others',
+  seedsMax: 500,
+  plant: () =>
+    replaceMethod<Deployment>(
+      ExecutionAttempt,
+      'deployment',
+      (original) =>
+        function (this: unknown, ...parameters) {
+          return { ...original.apply(this, parameters), mode: 'AT_LEAST_ONCE', alignedTimeoutMs: undefined };
+        },
+    ),
+};

@@ -1,0 +1,22 @@
+/** What a checker found wrong with a run. */
+
+/** The kinds of findings. */
+export type FindingKind =
+  /** Committed results are not those of an undisturbed run. */
+  | 'results'
+  /** The job does not come to its end although nothing is done to it any more. */
+  | 'hang'
+  /** A promise was rejected and nobody handled it: a real process would have ended. */
+  | 'unhandled-rejection'
+  /** The job, or the simulator, failed of something that was not done to it. */
+  | 'unexpected-error'
+  /** An id of a checkpoint came again or went back. */
+  | 'checkpoint-id'
+  /** The same seed gave two different runs. */
+  | 'not-deterministic';
+
+export interface Finding {
+  readonly kind: FindingKind;
+  /** A sentence or a few lines, for people. */
+  readonly message: string;
+}

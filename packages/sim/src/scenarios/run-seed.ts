@@ -1,0 +1,219 @@
+/**
+ * One run: draws a workload and a plan from the seed, lets the job live through it in a world of its own, and judges what
+ * it left. A run is a function of the seed and the code.
+ */
+import type { JobClient } from '@millrace/engine';
+import { hasCode, reuseGeneratedCode } from '../../../engine/src/base/index.ts';
+import type { Platform } from '../../../engine/src/platform/index.ts';
+import { type SeededRandom, seededRandom } from '../../../engine/src/testing/seeded-random.ts';
+import {
+  type JobLife,
+  JobSupervisor,
+  type RunEnd,
+  SimulatedWorld,
+  type SupervisedJob,
+  type TraceLine,
+} from '../../../engine/src/testing/simulation/index.ts';
+import { CheckpointIds } from '../checkers/checkpoint-ids.ts';
+import { describeError, isExcusable, unexpectedRestart } from '../checkers/excusable-error.ts';
+import type { Finding } from '../checkers/finding.ts';
+import { StrikeSequence } from '../faults/strike-sequence.ts';
+import { SCENARIOS } from '../workloads/all-workloads.ts';
+import type { Scenario, Workload } from '../workloads/workload.ts';
+import { type Counts, Coverage } from '../world/coverage.ts';
+import { Site } from '../world/site.ts';
+import { drawRun, type RunPlan } from './draw-run.ts';
+
+/** What may be asked of a run. */
+export interface RunOptions {
+  /** Name of the workload; default: one is drawn. */
+  readonly workload?: string | undefined;
+  /** Is told of every event. */
+  readonly onLine?: ((line: TraceLine) => void) | undefined;
+}
+
+/** What came of a run. Plain data. */
+export interface RunResult {
+  readonly seed: number;
+  readonly workload: string;
+  /** What was drawn, by name. */
+  readonly features: Readonly<Record<string, string | number | boolean>>;
+  readonly events: number;
+  /** How many processes ran the job. */
+  readonly lives: number;
+  readonly traceHash: string;
+  readonly coverage: Counts;
+  readonly finding: Finding | undefined;
+}
+
+const EVENTS_MAX = 100_000;
+/** Virtual time of a run, at most; the longest freeze is 20 seconds. */
+const RUN_MS_MAX = 30 * 60_000;
+/** More than strikes can end, and restarts that fail because a disk is full or a directory in use. */
+const LIVES_MAX = 40;
+const GENERATED_TEXTS_MAX = 5000;
+
+/** Throws an Error if there is no workload of that name. */
+export async function runSeed(seed: number, options: RunOptions = {}): Promise<RunResult> {
+  reuseGeneratedCode(GENERATED_TEXTS_MAX);
+  const random = seededRandom(seed ^ 0x51ab);
+  const workload = drawScenario(random, options.workload).draw(random);
+  const plan = drawRun(random, workload);
+  const run = new Run(seed, workload, plan, options.onLine);
+  const end = await run.toEnd();
+  const finding = run.judge(end, await undisturbedResults(workload));
+  return {
+    seed,
+    workload: `${workload.name} (${workload.parameters})`,
+    features: plan.features,
+    events: run.world.eventCount,
+    lives: run.supervisor.lives.length,
+    traceHash: run.world.traceHash,
+    coverage: run.coverage.toData(),
+    finding,
+  };
+}
+
+function drawScenario(random: SeededRandom, name: string | undefined): Scenario {
+  const named = SCENARIOS.find((scenario) => scenario.name === name);
+  if (named !== undefined) return named;
+  if (name !== undefined)
+    throw new Error(
+      `there is no workload ${name}; there are ${SCENARIOS.map((each) => each.name).join(', ')}`,
+    );
+  let left = random.below(SCENARIOS.reduce((sum, { weight }) => sum + weight, 0));
+  return SCENARIOS.find(({ weight }) => (left -= weight) < 0)!;
+}
+
+/** A job in its world. */
+class Run {
+  readonly world: SimulatedWorld;
+  readonly supervisor: JobSupervisor;
+  readonly coverage = new Coverage();
+  private readonly workload: Workload;
+  private readonly plan: RunPlan;
+  private readonly site: Site;
+  private readonly strikes: StrikeSequence;
+  private readonly ids = new CheckpointIds();
+  private restartReason: string | undefined;
+
+  constructor(seed: number, workload: Workload, plan: RunPlan, onLine: RunOptions['onLine']) {
+    this.workload = workload;
+    this.plan = plan;
+    this.world = new SimulatedWorld({ seed, speeds: plan.speeds, onLine });
+    this.site = new Site(this.world, {
+      onPlace: (place) => this.strikes.place(place),
+      databaseMs: plan.databaseMs,
+      slowSinkMs: plan.slowSinkMs,
+    });
+    this.supervisor = new JobSupervisor(this.world, this.job());
+    this.supervisor.replaces = (life) => !isUnexpected(life) && life.number < LIVES_MAX;
+    this.strikes = new StrikeSequence(this.world, this.supervisor, plan.strikes, this.coverage);
+    this.world.interfereWithFile = (operation, path) => this.strikes.file(operation, path);
+    this.world.onNote = (_kind, line) => {
+      this.restartReason ??= unexpectedRestart(line);
+    };
+    this.world.beforeEvent = (event) => {
+      this.strikes.event(event);
+      this.ids.event(event);
+      this.coverage.event(event);
+    };
+  }
+
+  async toEnd(): Promise<RunEnd> {
+    this.supervisor.start();
+    return this.world.run(() => this.supervisor.isOver, { eventsMax: EVENTS_MAX, untilMs: RUN_MS_MAX });
+  }
+
+  judge(end: RunEnd, undisturbed: unknown): Finding | undefined {
+    const { world, supervisor, workload, site, plan } = this;
+    for (const life of supervisor.lives) this.coverage.add('ends of processes', life.end?.type ?? 'none');
+    const [unhandled] = world.unhandled;
+    if (unhandled !== undefined) return { kind: 'unhandled-rejection', message: describeError(unhandled) };
+    const badLife = supervisor.lives.find((life) => isUnexpected(life));
+    if (badLife !== undefined) return judgeLife(badLife);
+    if (this.restartReason !== undefined) return { kind: 'unexpected-error', message: this.restartReason };
+    if (this.ids.problem !== undefined) return { kind: 'checkpoint-id', message: this.ids.problem };
+    if (end !== 'over' || !supervisor.lives.some((life) => life.end?.type === 'exited')) {
+      const after = `${world.eventCount} events, ${supervisor.lives.length} processes and ${world.nowMs.toFixed(0)} ms`;
+      const last = supervisor.lives.at(-1)?.end;
+      const why = last?.type === 'failed' ? `\n${describeError(last.error)}` : '';
+      return { kind: 'hang', message: `the job has not finished after ${after} (${end})${why}` };
+    }
+    const message = workload.check(workload.results(site), undisturbed, plan.mode);
+    return message === undefined ? undefined : { kind: 'results', message };
+  }
+
+  private job(): SupervisedJob {
+    const { workload, plan } = this;
+    return {
+      name: workload.name,
+      settings: (life) => plan.settings(life),
+      build: (env) => workload.setup(env, this.site),
+      attend: (client, platform) => this.triggerByHand(client, platform),
+    };
+  }
+
+  /** Asks for checkpoints until the job has ended; each request must be answered, or the program never ends. */
+  private async triggerByHand(client: JobClient, platform: Platform): Promise<void> {
+    const { triggerEveryMs } = this.plan;
+    while (triggerEveryMs !== undefined) {
+      await new Promise<void>((resolve) => void platform.timers.after(triggerEveryMs, resolve));
+      try {
+        await client.triggerCheckpoint();
+        this.coverage.add('checkpoints by hand', 'completed');
+      } catch (error) {
+        if (hasCode(error, 'JOB_NOT_RUNNING')) return;
+        if (!hasCode(error, 'CHECKPOINT_FAILED')) throw error;
+        this.coverage.add('checkpoints by hand', 'failed');
+        if (['FINISHED', 'FAILED', 'CANCELED'].includes(client.getJobStatus())) return;
+      }
+    }
+  }
+}
+
+function isUnexpected({ end, wasBesideAnother }: JobLife): boolean {
+  return end?.type === 'stuck' || (end?.type === 'failed' && !isExcusable(end.error, wasBesideAnother));
+}
+
+function judgeLife(life: JobLife): Finding {
+  const { number, end } = life;
+  const where = `process ${life.process.name} (life ${number})`;
+  if (end?.type === 'failed')
+    return { kind: 'unexpected-error', message: `${where}: ${describeError(end.error)}` };
+  return { kind: 'hang', message: `${where}: nothing is left to happen, and its program has not ended` };
+}
+
+/** Results of undisturbed runs, by workload and parameters. */
+const undisturbed = new Map<string, unknown>();
+const UNDISTURBED_MAX = 1000;
+
+async function undisturbedResults(workload: Workload): Promise<unknown> {
+  const key = `${workload.name} ${workload.parameters}`;
+  if (undisturbed.has(key)) return undisturbed.get(key);
+  const world = new SimulatedWorld({ seed: 0 });
+  const site = new Site(world);
+  const supervisor = new JobSupervisor(world, {
+    name: workload.name,
+    settings: () => ({
+      'millrace.host': 'inline',
+      'parallelism.default': 1,
+      'pipeline.max-parallelism': 16,
+      'execution.checkpointing.interval': 100,
+      'restart-strategy.type': 'none',
+    }),
+    build: (env) => workload.setup(env, site),
+  });
+  supervisor.replaces = () => false;
+  supervisor.start();
+  await world.run(() => supervisor.isOver);
+  const end = supervisor.lives[0]!.end;
+  if (end?.type !== 'exited') {
+    const why = end?.type === 'failed' ? describeError(end.error) : (end?.type ?? 'it does not end');
+    throw new Error(`${key} does not come to its end even if nothing disturbs it: ${why}`);
+  }
+  if (undisturbed.size >= UNDISTURBED_MAX) undisturbed.clear();
+  const results = workload.results(site);
+  undisturbed.set(key, results);
+  return results;
+}
