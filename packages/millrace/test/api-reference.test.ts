@@ -102,6 +102,6 @@ function titleOf(section: string): string {
 /** Of headings, and of the first column of tables. */
 function memberNames(section: string): string[] {
   const headings = section.matchAll(/^#{3,4} (?:`\w+` )?([\w$~]+)/gm);
-  const rows = section.matchAll(/^\| <a id="[^"]*"><\/a> `([\w$~]+)/gm);
+  const rows = section.matchAll(/^\| <a id="[^"]*"><\/a> `([\w$~-]+)/gm);
   return [...headings, ...rows].map((match) => match[1]!);
 }

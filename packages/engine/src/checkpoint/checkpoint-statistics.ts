@@ -7,6 +7,7 @@
  */
 import type { StatsSummary } from './quantile-summary.ts';
 
+/** How far a checkpoint has come. */
 export type CheckpointStatus = 'IN_PROGRESS' | 'COMPLETED' | 'FAILED';
 
 /** The numbers that a checkpoint and each of its tasks have in common. Sums over the subtasks that have answered. */

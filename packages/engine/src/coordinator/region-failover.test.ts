@@ -1,10 +1,10 @@
 /** Jobs of two parts that share nothing: one fails, the other is not disturbed. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { StreamExecutionEnvironment } from '../api/stream-execution-environment.ts';
 import type { MillraceError } from '../base/index.ts';
 import { type CheckpointStorage, createCheckpointStorage } from '../checkpoint/index.ts';
 import {
+  type BuildJob,
   type ManualJob,
   type ManualJobOptions,
   planJob,
@@ -41,10 +41,7 @@ interface Setup {
   storage: { storing(): void; stored(): void };
 }
 
-async function start(
-  configure: (env: StreamExecutionEnvironment) => void = () => {},
-  options: ManualJobOptions = {},
-): Promise<Setup> {
+async function start(configure: BuildJob = () => {}, options: ManualJobOptions = {}): Promise<Setup> {
   const platform = createManualPlatform();
   const part = (name: string): Part => ({ name, seen: [], log: new TransactionLog(), failAt: () => {} });
   const [left, right] = [part('left'), part('right')];
@@ -74,7 +71,7 @@ async function start(
   return Object.assign(setup, { job });
 }
 
-function addPart(env: StreamExecutionEnvironment, part: Part, partitions: readonly number[][]): void {
+function addPart(env: Parameters<BuildJob>[0], part: Part, partitions: readonly number[][]): void {
   const { seen, log } = part;
   env
     .fromSource(

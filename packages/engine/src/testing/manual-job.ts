@@ -33,15 +33,18 @@ export interface JobPlan {
   readonly settings: ExecutionSettings;
 }
 
+/** Writes a job into an environment. */
+export type BuildJob = (env: StreamExecutionEnvironment) => void;
+
 /** The job that `build` writes into an environment. */
-export function planJob(build: (env: StreamExecutionEnvironment) => void, jobName = 'job'): JobPlan {
+export function planJob(build: BuildJob, jobName = 'job'): JobPlan {
   const { plan } = handIn(build, jobName);
   if (plan === undefined) throw new Error('the job was not handed to its executor');
   return plan;
 }
 
 /** The same. Rejects with what the environment refuses it for. */
-export async function checkedPlan(build: (env: StreamExecutionEnvironment) => void): Promise<JobPlan> {
+export async function checkedPlan(build: BuildJob): Promise<JobPlan> {
   const { plan, started } = handIn(build, 'job');
   if (plan === undefined) await started;
   return plan!;
@@ -49,7 +52,7 @@ export async function checkedPlan(build: (env: StreamExecutionEnvironment) => vo
 
 /** `started` rejects if the job never reached its executor; it does not resolve. */
 function handIn(
-  build: (env: StreamExecutionEnvironment) => void,
+  build: BuildJob,
   jobName: string,
 ): { readonly plan: JobPlan | undefined; readonly started: Promise<unknown> } {
   let plan: JobPlan | undefined;

@@ -35,7 +35,7 @@ export function isExcusable(error: unknown, besideAnother: boolean): boolean {
 /** What the warning of a restart in place says when something was done to the job. */
 const RESTARTED = /failed and starts again from .* in \d+(?:\.\d+)? ms \(.*?\): (.*)$/s;
 const EXCUSED_TEXT =
-  /^(?:The thread of slot|Exceeded checkpoint tolerable failure|The checkpoint before the first record failed)/;
+  /^(?:The thread of slot|Exceeded checkpoint tolerable failure|The checkpoint before the first record failed|A part of the job failed when the others had stopped)|: (?:EIO|ENOSPC)\. /;
 
 /** The reason of a restart, if the line of the log tells of one that nothing was done for. */
 export function unexpectedRestart(line: string): string | undefined {

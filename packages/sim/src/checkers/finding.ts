@@ -12,6 +12,10 @@ export type FindingKind =
   | 'unexpected-error'
   /** An id of a checkpoint came again or went back. */
   | 'checkpoint-id'
+  /** A checkpoint began too soon, or holds too much. */
+  | 'checkpoint'
+  /** A file that a snapshot needs is missing or damaged, or nobody needs one that is there. */
+  | 'files'
   /** The same seed gave two different runs. */
   | 'not-deterministic';
 

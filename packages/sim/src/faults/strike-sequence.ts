@@ -11,7 +11,7 @@ import type {
 } from '../../../engine/src/testing/simulation/index.ts';
 import type { Coverage } from '../world/coverage.ts';
 import type { Place } from '../world/site.ts';
-import type { Moment, Strike } from './strike.ts';
+import { HINDERS_CLEARING_UP, type Moment, type Strike } from './strike.ts';
 
 /** What user code throws by order of the simulator. */
 export const INJECTED = 'a failure of the simulation';
@@ -39,6 +39,17 @@ export class StrikeSequence {
     this.supervisor = supervisor;
     this.strikes = strikes;
     this.coverage = coverage;
+  }
+
+  /** Something was done that may keep a process from clearing up behind itself. */
+  get hinders(): boolean {
+    return this.strikes.slice(0, this.carriedOut).some(({ kind }) => HINDERS_CLEARING_UP.includes(kind));
+  }
+
+  /** Nothing is done any more. */
+  end(): void {
+    this.carriedOut = this.strikes.length;
+    this.world.files.limitBytes(Number.POSITIVE_INFINITY);
   }
 
   /** The next event is about to happen. */

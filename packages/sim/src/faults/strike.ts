@@ -46,3 +46,14 @@ export interface Strike {
 /** Kinds that only user code can suffer, and those that only an operation on a file can. */
 export const PLACE_STRIKES: readonly StrikeKind[] = ['task-failure'];
 export const FILE_STRIKES: readonly StrikeKind[] = ['disk-error', 'disk-late-error', 'disk-hang'];
+
+/** A process that is gone, or whose disk is not as it should be, leaves something behind: a temporary file, an empty directory. */
+export const HINDERS_CLEARING_UP: readonly StrikeKind[] = [
+  'process-kill',
+  'power-failure',
+  'partial-power-failure',
+  'disk-error',
+  'disk-late-error',
+  'disk-full',
+  'double-start',
+];

@@ -11,6 +11,12 @@ import type { Workload } from '../workloads/workload.ts';
 
 type Settings = Readonly<Record<string, unknown>>;
 
+/** The job is stopped, so long after its start in a process, and started again in the next. */
+export interface PlannedStop {
+  readonly afterMs: number;
+  readonly how: 'savepoint' | 'checkpoint';
+}
+
 /** Everything that was drawn for a run, but the workload. */
 export interface RunPlan {
   /** For people: what is not as usual. */
@@ -18,10 +24,14 @@ export interface RunPlan {
   readonly mode: 'exactly-once' | 'at-least-once';
   readonly speeds: WorldSpeeds;
   readonly strikes: readonly Strike[];
+  /** Checkpoints survive the process. */
+  readonly hasFiles: boolean;
   /** Of each life of the job, by number. */
   settings(life: number): Settings;
   /** Until a checkpoint is asked for by hand, again and again; undefined: never. */
   readonly triggerEveryMs: number | undefined;
+  /** One after the other, one a life at most. */
+  readonly stops: readonly PlannedStop[];
   readonly databaseMs: number;
   readonly slowSinkMs: number;
 }
@@ -81,6 +91,7 @@ export function drawRun(random: SeededRandom, workload: Workload): RunPlan {
     return { 'millrace.host': random.pick(['inline', 'workers']), 'parallelism.default': parallelism(life) };
   });
   const triggerEveryMs = random.oneIn(4) ? random.pick([15, 60]) : undefined;
+  const stops = hasFiles && random.oneIn(3) ? drawStops(random) : [];
   const slowSinkMs = random.oneIn(4) ? random.pick([0.5, 5]) : 0;
   const databaseMs = random.pick([0.2, 2, 50]);
   return {
@@ -92,13 +103,16 @@ export function drawRun(random: SeededRandom, workload: Workload): RunPlan {
       slowSinkMs,
       databaseMs,
       ...(triggerEveryMs === undefined ? {} : { triggerEveryMs }),
+      ...(stops.length === 0 ? {} : { stops: stops.map(({ how }) => how).join('+') }),
       strikes: strikes.map(({ kind }) => kind).join('+'),
     },
     mode,
     speeds,
     strikes,
+    hasFiles,
     settings: (life) => ({ ...common, ...lives[Math.min(life, LIVES - 1)] }),
     triggerEveryMs,
+    stops,
     slowSinkMs,
     databaseMs,
   };
@@ -117,11 +131,20 @@ function drawSpeeds(random: SeededRandom): WorldSpeeds {
   };
 }
 
+function drawStops(random: SeededRandom): readonly PlannedStop[] {
+  return Array.from({ length: 1 + random.below(3) }, () => ({
+    afterMs: random.pick([10, 50, 200]),
+    how: random.pick(['savepoint', 'checkpoint']),
+  }));
+}
+
 /** By life. */
 function drawParallelism(random: SeededRandom, max: number): (life: number) => number {
-  const first = 1 + random.below(max);
+  // Rather little: what shows at 4 shows at 2 most of the time, and each subtask has its price.
+  const draw = (): number => 1 + Math.min(random.below(max), random.below(max));
+  const first = draw();
   if (!random.oneIn(2)) return () => first;
-  const drawn = Array.from({ length: LIVES }, () => 1 + random.below(max));
+  const drawn = Array.from({ length: LIVES }, draw);
   return (life) => drawn[Math.min(life, LIVES - 1)]!;
 }
 

@@ -2,9 +2,7 @@
  * One run: draws a workload and a plan from the seed, lets the job live through it in a world of its own, and judges what
  * it left. A run is a function of the seed and the code.
  */
-import type { JobClient } from '@millrace/engine';
-import { hasCode, reuseGeneratedCode } from '../../../engine/src/base/index.ts';
-import type { Platform } from '../../../engine/src/platform/index.ts';
+import { reuseGeneratedCode } from '../../../engine/src/base/index.ts';
 import { type SeededRandom, seededRandom } from '../../../engine/src/testing/seeded-random.ts';
 import {
   type JobLife,
@@ -15,13 +13,16 @@ import {
   type TraceLine,
 } from '../../../engine/src/testing/simulation/index.ts';
 import { CheckpointIds } from '../checkers/checkpoint-ids.ts';
+import { CheckpointWatch, type WatchLimits } from '../checkers/checkpoint-watch.ts';
 import { describeError, isExcusable, unexpectedRestart } from '../checkers/excusable-error.ts';
+import { wrongFile } from '../checkers/final-files.ts';
 import type { Finding } from '../checkers/finding.ts';
 import { StrikeSequence } from '../faults/strike-sequence.ts';
 import { SCENARIOS } from '../workloads/all-workloads.ts';
 import type { Scenario, Workload } from '../workloads/workload.ts';
 import { type Counts, Coverage } from '../world/coverage.ts';
 import { Site } from '../world/site.ts';
+import { Attendance } from './attendance.ts';
 import { drawRun, type RunPlan } from './draw-run.ts';
 
 /** What may be asked of a run. */
@@ -95,6 +96,9 @@ class Run {
   private readonly site: Site;
   private readonly strikes: StrikeSequence;
   private readonly ids = new CheckpointIds();
+  private readonly watch: CheckpointWatch;
+  private readonly attendance: Attendance;
+  private fileProblem: string | undefined;
   private restartReason: string | undefined;
 
   constructor(seed: number, workload: Workload, plan: RunPlan, onLine: RunOptions['onLine']) {
@@ -106,6 +110,8 @@ class Run {
       databaseMs: plan.databaseMs,
       slowSinkMs: plan.slowSinkMs,
     });
+    this.watch = new CheckpointWatch(watchLimits(workload, plan), this.coverage);
+    this.attendance = new Attendance(plan, this.watch, this.coverage);
     this.supervisor = new JobSupervisor(this.world, this.job());
     this.supervisor.replaces = (life) => !isUnexpected(life) && life.number < LIVES_MAX;
     this.strikes = new StrikeSequence(this.world, this.supervisor, plan.strikes, this.coverage);
@@ -121,8 +127,14 @@ class Run {
   }
 
   async toEnd(): Promise<RunEnd> {
-    this.supervisor.start();
-    return this.world.run(() => this.supervisor.isOver, { eventsMax: EVENTS_MAX, untilMs: RUN_MS_MAX });
+    const { world, supervisor, plan } = this;
+    supervisor.start();
+    const end = await world.run(() => supervisor.isOver, { eventsMax: EVENTS_MAX, untilMs: RUN_MS_MAX });
+    if (end === 'over' && plan.hasFiles) {
+      this.strikes.end();
+      this.fileProblem = await wrongFile(world, this.strikes.hinders);
+    }
+    return end;
   }
 
   judge(end: RunEnd, undisturbed: unknown): Finding | undefined {
@@ -134,12 +146,14 @@ class Run {
     if (badLife !== undefined) return judgeLife(badLife);
     if (this.restartReason !== undefined) return { kind: 'unexpected-error', message: this.restartReason };
     if (this.ids.problem !== undefined) return { kind: 'checkpoint-id', message: this.ids.problem };
+    if (this.watch.problem !== undefined) return { kind: 'checkpoint', message: this.watch.problem };
     if (end !== 'over' || !supervisor.lives.some((life) => life.end?.type === 'exited')) {
       const after = `${world.eventCount} events, ${supervisor.lives.length} processes and ${world.nowMs.toFixed(0)} ms`;
       const last = supervisor.lives.at(-1)?.end;
       const why = last?.type === 'failed' ? `\n${describeError(last.error)}` : '';
       return { kind: 'hang', message: `the job has not finished after ${after} (${end})${why}` };
     }
+    if (this.fileProblem !== undefined) return { kind: 'files', message: this.fileProblem };
     const message = workload.check(workload.results(site), undisturbed, plan.mode);
     return message === undefined ? undefined : { kind: 'results', message };
   }
@@ -150,26 +164,24 @@ class Run {
       name: workload.name,
       settings: (life) => plan.settings(life),
       build: (env) => workload.setup(env, this.site),
-      attend: (client, platform) => this.triggerByHand(client, platform),
+      attend: (client, platform) => this.attendance.attend(client, platform),
     };
   }
+}
 
-  /** Asks for checkpoints until the job has ended; each request must be answered, or the program never ends. */
-  private async triggerByHand(client: JobClient, platform: Platform): Promise<void> {
-    const { triggerEveryMs } = this.plan;
-    while (triggerEveryMs !== undefined) {
-      await new Promise<void>((resolve) => void platform.timers.after(triggerEveryMs, resolve));
-      try {
-        await client.triggerCheckpoint();
-        this.coverage.add('checkpoints by hand', 'completed');
-      } catch (error) {
-        if (hasCode(error, 'JOB_NOT_RUNNING')) return;
-        if (!hasCode(error, 'CHECKPOINT_FAILED')) throw error;
-        this.coverage.add('checkpoints by hand', 'failed');
-        if (['FINISHED', 'FAILED', 'CANCELED'].includes(client.getJobStatus())) return;
-      }
-    }
-  }
+/** Clocks that jump make times worthless; checkpoints by hand and those of a stop wait for nothing. */
+function watchLimits(workload: Workload, plan: RunPlan): WatchLimits {
+  const { settings, strikes, stops, triggerEveryMs } = plan;
+  const isTimed =
+    triggerEveryMs === undefined &&
+    stops.length === 0 &&
+    !strikes.some(({ kind }) => kind === 'wall-clock-jump');
+  const minPauseMs = Number(settings(0)['execution.checkpointing.min-pause']);
+  return {
+    // Without a pause several may be under way.
+    minPauseMs: isTimed && minPauseMs > 0 ? minPauseMs : undefined,
+    inFlightBytesMax: workload.limits.inFlightBytesMax ?? Number.POSITIVE_INFINITY,
+  };
 }
 
 function isUnexpected({ end, wasBesideAnother }: JobLife): boolean {

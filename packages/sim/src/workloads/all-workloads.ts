@@ -1,6 +1,27 @@
 /** The registry of workloads: each run draws one of these. */
+import { asyncCalls } from './async-calls.ts';
+import { broadcastRules } from './broadcast-rules.ts';
+import { finishedTasks } from './finished-tasks.ts';
+import { intervalJoin } from './interval-join.ts';
+import { iteratedState } from './iterated-state.ts';
 import { keyedCounts } from './keyed-counts.ts';
+import { randomGraph } from './random-graph.ts';
+import { regions } from './regions.ts';
 import { slowSink } from './slow-sink.ts';
+import { timers } from './timers.ts';
+import { windows } from './windows.ts';
 import type { Scenario } from './workload.ts';
 
-export const SCENARIOS: readonly Scenario[] = [keyedCounts, slowSink];
+export const SCENARIOS: readonly Scenario[] = [
+  keyedCounts,
+  slowSink,
+  finishedTasks,
+  regions,
+  windows,
+  intervalJoin,
+  broadcastRules,
+  iteratedState,
+  asyncCalls,
+  timers,
+  randomGraph,
+];

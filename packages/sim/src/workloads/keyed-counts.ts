@@ -112,7 +112,7 @@ export const keyedCounts: Scenario = {
 function drawShape(random: SeededRandom): Shape {
   return {
     partitions: random.pick([1, 2, 3]),
-    records: random.pick([5, 20, 60]),
+    records: random.pick([5, 15, 40]),
     keys: random.pick([1, 3, 10]),
   };
 }
@@ -120,7 +120,7 @@ function drawShape(random: SeededRandom): Shape {
 function drawPace(random: SeededRandom): Pace {
   return {
     recordsPerPoll: random.pick([1, 3, 10]),
-    pauseMs: random.pick([1, 5, 20]),
+    pauseMs: random.pick([1, 1, 5]),
     paddingChars: random.pick([0, 0, 20, 300]),
     rebalances: random.oneIn(2),
   };

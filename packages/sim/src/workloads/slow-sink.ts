@@ -56,7 +56,22 @@ interface Pace {
 
 /** These keep records of a key in order. */
 const ORDERED: readonly Exchange[] = ['forward', 'hash', 'custom', 'global', 'broadcast-to-one'];
-const INTO: readonly Exchange[] = ['forward', 'hash', 'custom', 'rebalance', 'rescale', 'shuffle', 'global', 'broadcast-to-one'];
+const INTO: readonly Exchange[] = [
+  'forward',
+  'hash',
+  'custom',
+  'rebalance',
+  'rescale',
+  'shuffle',
+  'global',
+  'broadcast-to-one',
+];
+const SEGMENTS = 4;
+const RECORDS_PER_POLL = 10;
+/** Of one without padding, with what an exchange adds, at most. */
+const RECORD_BYTES = 100;
+const EXCHANGES = 4;
+const PARALLELISM_MAX = 4;
 const SLOW = 'slow';
 const BESIDE = 'beside';
 
@@ -93,13 +108,12 @@ function drawSettings(random: SeededRandom): Pace['settings'] {
   return {
     'execution.checkpointing.interval': random.pick([10, 15, 40]),
     'execution.checkpointing.min-pause': 0,
-    'execution.checkpointing.timeout': random.pick([300, 600_000]),
     'execution.checkpointing.tolerable-failed-checkpoints': 1000,
     'execution.checkpointing.unaligned.enabled': isUnaligned,
     'execution.checkpointing.aligned-checkpoint-timeout': isUnaligned ? random.pick([0, 0, 3, 20]) : 0,
     'execution.checkpointing.max-concurrent-checkpoints': isUnaligned ? 1 : random.pick([1, 2]),
     'millrace.exchange.segment-size': random.pick([128, 512]),
-    'millrace.exchange.segments-per-channel': 4,
+    'millrace.exchange.segments-per-channel': SEGMENTS,
   };
 }
 
@@ -113,7 +127,8 @@ function workload(shape: Shape, pace: Pace): Workload {
     parameters: `fast ${fastPartitions} x ${fastRecords}, slow ${slowRecords}, keys ${keys}, beside ${pace.hasBroadcast}`,
     limits: {
       atLeastOnce: pace.settings['execution.checkpointing.unaligned.enabled'] !== true,
-      parallelismMax: 4,
+      parallelismMax: PARALLELISM_MAX,
+      inFlightBytesMax: inFlightBytesMax(pace),
     },
     settings: pace.settings,
     setup: (env, site) => buildJob(env, site, fast, slow, pace),
@@ -128,6 +143,16 @@ function workload(shape: Shape, pace: Pace): Workload {
   };
 }
 
+/**
+ * Full rings and what one turn of a task leaves behind, in each channel of the exchanges that a barrier overtakes; twice,
+ * because what was restored and waits comes on top.
+ */
+function inFlightBytesMax({ paddingChars, settings }: Pace): number {
+  const ring = Number(settings['millrace.exchange.segment-size']) * SEGMENTS;
+  const turn = RECORDS_PER_POLL * (paddingChars + RECORD_BYTES);
+  return 2 * EXCHANGES * PARALLELISM_MAX ** 2 * (ring + turn);
+}
+
 function buildJob(
   env: StreamExecutionEnvironment,
   site: Site,
@@ -138,7 +163,7 @@ function buildJob(
   const source = (name: string, items: readonly Item[][], pauseMs: number): DataStream<Item> =>
     env
       .fromSource(
-        new MergingSource(items, { recordsPerPoll: 10, pauseMs }),
+        new MergingSource(items, { recordsPerPoll: RECORDS_PER_POLL, pauseMs }),
         WatermarkStrategy.forMonotonousTimestamps(),
         name,
         itemType,
@@ -168,7 +193,10 @@ function buildJob(
     .uid('sink-beside');
 }
 
-function exchanged<T extends { readonly key: string }>(stream: DataStream<T>, exchange: Exchange): DataStream<T> {
+function exchanged<T extends { readonly key: string }>(
+  stream: DataStream<T>,
+  exchange: Exchange,
+): DataStream<T> {
   switch (exchange) {
     case 'forward':
       return stream;
@@ -234,7 +262,15 @@ function difference(
   }
   if (mode === 'at-least-once' || !isOrdered) return undefined;
   return (
-    firstOutOfOrder(results.slow, ({ key }) => key, ({ id }) => id) ??
-    firstOutOfOrder(results.slow, ({ key }) => key, ({ count }) => count)
+    firstOutOfOrder(
+      results.slow,
+      ({ key }) => key,
+      ({ id }) => id,
+    ) ??
+    firstOutOfOrder(
+      results.slow,
+      ({ key }) => key,
+      ({ count }) => count,
+    )
   );
 }

@@ -13,6 +13,8 @@ export interface WorkloadLimits {
   readonly atLeastOnce: boolean;
   /** Parallelism of the job, at most. */
   readonly parallelismMax: number;
+  /** Data in flight in one checkpoint, at most: what its exchanges can hold. Default: nobody looks. */
+  readonly inFlightBytesMax?: number;
   /** What would change its results, or keep it from its end. */
   readonly withoutStrikes?: readonly StrikeKind[];
 }

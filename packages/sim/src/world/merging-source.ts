@@ -85,11 +85,7 @@ class MergingReader<T extends Timed> implements SourceReader<T, PositionSplit> {
   private isComplete = false;
   private pausedUntilMs = 0;
 
-  constructor(
-    context: ReaderContext,
-    partitions: readonly (readonly T[])[],
-    options: MergingSourceOptions,
-  ) {
+  constructor(context: ReaderContext, partitions: readonly (readonly T[])[], options: MergingSourceOptions) {
     this.context = context;
     this.partitions = partitions;
     this.options = options;
@@ -115,7 +111,7 @@ class MergingReader<T extends Timed> implements SourceReader<T, PositionSplit> {
     if (now < this.pausedUntilMs) return 'nothing';
     for (let i = Math.min(recordsPerPoll, maxRecords); i > 0; i--) {
       const partition = this.oldest();
-      if (partition === undefined) return this.atEnd(now, mayEnd === undefined || mayEnd());
+      if (partition === undefined) return this.atEnd(now, mayEnd);
       const position = this.positions.get(partition)!;
       this.positions.set(partition, position + 1);
       const record = this.partitions[partition]![position]!;
@@ -148,8 +144,10 @@ class MergingReader<T extends Timed> implements SourceReader<T, PositionSplit> {
     return oldest;
   }
 
-  private atEnd(now: number, mayEnd: boolean): PollStatus {
-    return mayEnd ? 'end' : this.pause(now, END_POLL_MS);
+  /** A reader without partitions would hold back the watermark for nothing. */
+  private atEnd(now: number, mayEnd: (() => boolean) | undefined): PollStatus {
+    const ends = mayEnd === undefined || this.positions.size === 0 || mayEnd();
+    return ends ? 'end' : this.pause(now, END_POLL_MS);
   }
 
   private pause(now: number, pauseMs: number): PollStatus {

@@ -86,6 +86,11 @@ export class Site {
     };
   }
 
+  /** A call of another system by a function, from the thread that runs now: answered after about so long. */
+  call(what: string, usualMs: number): Promise<void> {
+    return this.world.call(what, usualMs);
+  }
+
   /** User code is at that place now. May throw, and the thread or process may be dead afterwards. */
   pass(place: Place): void {
     this.options.onPlace?.(place);
