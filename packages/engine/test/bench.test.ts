@@ -22,3 +22,7 @@ it('the benchmark keyed-count counts right in all its forms', () => {
 it('the benchmark snapshot finds the state that it should', () => {
   assert.equal(bench('snapshot').length, 1 + 1);
 });
+
+it('the benchmark checkpoints finds its results with and without them, and under back-pressure', () => {
+  assert.equal(bench('checkpoints').length, 1 + 2 + 1 + 1 + 3);
+});

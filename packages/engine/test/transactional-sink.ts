@@ -14,8 +14,12 @@ interface Transaction<T> {
   state: TransactionState;
 }
 
-/** Asked before each call takes effect; may throw. */
-export type Interference = (call: 'prepare' | 'commit', subtask: number, id: string) => void;
+/** Asked before each call takes effect, and after; may throw. */
+export type Interference = (
+  call: 'prepare' | 'prepared' | 'commit' | 'committed',
+  subtask: number,
+  id: string,
+) => void;
 
 export class TransactionStore<T> {
   readonly transactions = new Map<string, Transaction<T>>();
@@ -48,6 +52,7 @@ export class TransactionStore<T> {
     this.interfere('prepare', transaction.subtask, transaction.id);
     this.log.push(`prepare ${transaction.id}`);
     transaction.state = 'prepared';
+    this.interfere('prepared', transaction.subtask, transaction.id);
   }
 
   commit(subtask: number, id: string): void {
@@ -60,6 +65,7 @@ export class TransactionStore<T> {
       );
     }
     transaction.state = 'committed';
+    this.interfere('committed', subtask, id);
   }
 
   abort(transaction: Transaction<T>): void {

@@ -150,6 +150,8 @@ export const ERROR_CODES = {
   // exchange
   RECORD_TOO_LARGE: user('A record is larger than an exchange between operators takes.'),
   EXCHANGE_OVERFLOW: user('An operator emitted more in one call than may wait for its receivers.'),
+  // testing
+  CRASH_TEST_FAILED: user('A crash test found that a job does not survive every crash, or cannot be tested.'),
   // graph and api
   JOB_HAS_NO_SOURCE: user('The job reads nothing: no source was added to the environment.'),
   JOB_HAS_NO_SINK: user('The job writes nothing: no stream ends in a sink.'),

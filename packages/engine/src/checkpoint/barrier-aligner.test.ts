@@ -109,14 +109,6 @@ test('what the coordinator has given up is not aligned any more', () => {
   assert.equal(words(task.barrier(1, barrier(3))), 'started 3, block 1');
 });
 
-test('a channel that is closed for good is not waited for', () => {
-  const task = aligner(3);
-  task.close(0);
-  assert.equal(words(task.barrier(1, barrier(1))), 'started 1, block 1');
-  assert.equal(words(task.close(2)), 'unblock-all, aligned 1');
-  assert.equal(words(task.barrier(1, barrier(2))), 'started 2, aligned 2');
-});
-
 test('of several running checkpoints each aligns: a blocked channel delivers nothing newer', () => {
   const task = aligner(2);
   assert.equal(words(task.barrier(0, barrier(1))), 'started 1, block 0');
@@ -223,12 +215,6 @@ test('a cancellation of a newer checkpoint leaves one that is recorded from othe
   task.announced(0, barrier(1));
   assert.equal(words(task.cancelBarrier(0, 2)), 'aborted 2 cancellation-barrier');
   assert.equal(words(task.barrier(1, barrier(1))), 'recorded 1, captured 1');
-});
-
-test('a recorded channel that is closed is complete', () => {
-  const task = aligner(2);
-  task.announced(0, barrier(1));
-  assert.equal(words(task.close(1)), 'recorded 1, captured 1');
 });
 
 /** What a sender does: `r` sends a record. How the barrier of a checkpoint goes: in order, ahead, or first one, then the other. */

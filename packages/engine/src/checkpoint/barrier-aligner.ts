@@ -88,7 +88,7 @@ type Arrival = 'in-order' | 'announced';
 
 interface Pending {
   readonly barrier: CheckpointBarrier;
-  /** By channel; a closed one counts as arrived. */
+  /** By channel. */
   readonly arrivals: (Arrival | undefined)[];
   lastChannel: number;
   /** The checkpoint was taken. */
@@ -98,7 +98,6 @@ interface Pending {
 export class BarrierAligner {
   private readonly exactlyOnce: boolean;
   private readonly overtakable: readonly boolean[];
-  private readonly closed: boolean[];
   /** In the order of their ids, which is that of their first barriers. At most one with exactly-once. */
   private pending: Pending[] = [];
   private newest = -1;
@@ -110,7 +109,6 @@ export class BarrierAligner {
     assert(overtakable.length >= 1, 'a task without channels does not align');
     this.exactlyOnce = mode === 'EXACTLY_ONCE';
     this.overtakable = overtakable;
-    this.closed = overtakable.map(() => false);
   }
 
   /** The oldest checkpoint that waits for barriers, if any. */
@@ -154,7 +152,7 @@ export class BarrierAligner {
       return actions;
     }
     this.seen(checkpointId);
-    const missing = [...this.closed.keys()].filter((index) => !this.closed[index]);
+    const missing = [...this.overtakable.keys()];
     actions.push({ type: 'aborted', checkpointId, reason: 'cancellation-barrier', missing });
     return actions;
   }
@@ -171,23 +169,8 @@ export class BarrierAligner {
     return actions;
   }
 
-  /** Nothing will ever come from the channel again, no barrier either. Alignment goes on without it. */
-  close(channel: number): AlignerAction[] {
-    const actions: AlignerAction[] = [];
-    this.closed[channel] = true;
-    for (const pending of [...this.pending]) {
-      if (pending.arrivals[channel] !== undefined) continue;
-      pending.arrivals[channel] = 'in-order';
-      pending.lastChannel = channel;
-      if (pending.recording) actions.push({ type: 'recorded', channel });
-      this.proceed(pending, actions);
-    }
-    return actions;
-  }
-
   private arrive(channel: number, barrier: CheckpointBarrier, how: Arrival): AlignerAction[] {
     const id = barrier.checkpointId;
-    assert(this.closed[channel] === false, `barrier ${id} came from channel ${channel}, which is closed`);
     const actions: AlignerAction[] = [];
     if (this.isOver(id)) return actions;
     this.abortSkipped(channel, id, actions);
@@ -239,7 +222,7 @@ export class BarrierAligner {
   private begin(barrier: CheckpointBarrier, actions: AlignerAction[]): Pending {
     const pendingMax = this.exactlyOnce ? 1 : PENDING_MAX;
     if (this.pending.length === pendingMax) this.abort(this.pending[0]!, 'newer-barrier', actions);
-    const arrivals = this.closed.map((isClosed) => (isClosed ? 'in-order' : undefined));
+    const arrivals = this.overtakable.map(() => undefined);
     const pending: Pending = { barrier, arrivals, lastChannel: 0, recording: false };
     this.pending.push(pending);
     this.seen(barrier.checkpointId);

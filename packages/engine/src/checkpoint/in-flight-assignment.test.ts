@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MIN_WATERMARK } from '../base/index.ts';
+import { MAX_WATERMARK } from '../base/index.ts';
 import { assignInFlight } from './in-flight-assignment.ts';
 import type { ChannelSnapshot, EdgeDescription, EdgePartitioning, EdgeSnapshot } from './in-flight-data.ts';
 
@@ -87,7 +87,7 @@ test('what is left of a broadcast is copied as broadcast state is', () => {
   assert.deepEqual(shares(saved('broadcast', 2), edge('broadcast', 1)), ['0']);
 });
 
-test('what was not sent follows what was received of its channel, what an earlier run left stands alone', () => {
+test('what was not sent follows what was received of its channel, or holds nothing back; what an earlier run left stands alone', () => {
   const channels = [
     channel(0, 0, 'restored', 1),
     channel(0, 0, 'received', 2),
@@ -105,7 +105,7 @@ test('what was not sent follows what was received of its channel, what an earlie
     { sender: 0, oldReceiver: 0, watermarkMs: 1, hashed: true, bytes: [1] },
     { sender: 0, oldReceiver: 0, watermarkMs: 2, hashed: true, bytes: [2, 3] },
     { sender: 1, oldReceiver: 0, watermarkMs: 4, hashed: true, bytes: [4] },
-    { sender: 1, oldReceiver: 0, watermarkMs: MIN_WATERMARK, hashed: true, bytes: [5] },
-    { sender: 0, oldReceiver: 1, watermarkMs: MIN_WATERMARK, hashed: true, bytes: [6] },
+    { sender: 1, oldReceiver: 0, watermarkMs: MAX_WATERMARK, hashed: true, bytes: [5] },
+    { sender: 0, oldReceiver: 1, watermarkMs: MAX_WATERMARK, hashed: true, bytes: [6] },
   ]);
 });

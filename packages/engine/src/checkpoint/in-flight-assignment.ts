@@ -18,7 +18,7 @@
  *    functions of the record.
  * I2 Pieces to one old receiver keep their order, in each subtask that gets them.
  */
-import { MIN_WATERMARK } from '../base/index.ts';
+import { MAX_WATERMARK } from '../base/index.ts';
 import { type KeyGroupRange, rangeOf, type StreamHandle } from '../state/index.ts';
 import { formatType } from '../types/index.ts';
 import type { ChannelSnapshot, EdgeDescription, EdgeSnapshot } from './in-flight-data.ts';
@@ -39,7 +39,10 @@ export interface InFlightPiece {
   readonly sender: number;
   /** A subtask of the job that took the checkpoint. */
   readonly oldReceiver: number;
-  /** What the old receiver had got from the sender. */
+  /**
+   * What the old receiver had got from the sender; MAX_WATERMARK if it is not to be waited for, or only its sender saved
+   * something: then the lowest of the edge, which the receiver saved, stands for it.
+   */
   readonly watermarkMs: number;
   /** True if the records were saved with the hashes of their keys. */
   readonly hashed: boolean;
@@ -83,7 +86,7 @@ function channelsToRead({ channels, partitioning }: EdgeSnapshot): Omit<InFlight
     } else {
       pieces.push({
         last: channel,
-        watermarkMs: channel.watermarkMs ?? MIN_WATERMARK,
+        watermarkMs: channel.watermarkMs ?? MAX_WATERMARK,
         streams: [channel.stream],
       });
     }

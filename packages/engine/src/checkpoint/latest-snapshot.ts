@@ -163,14 +163,18 @@ async function snapshotsElsewhere(platform: Platform, record: JobRecord): Promis
     const { why, directory, checkpointId, sinceMs } = goesOnFrom;
     const base = { jobId, lineageId, directory, checkpointId, elsewhere: why, sinceMs };
     const found = await readCandidate(platform, directory, checkpointId, undefined);
-    // One that is gone is as good as damaged: what is older would show results twice.
+    const claimant = await claimantOf(platform, directory);
+    const isLost = claimant !== undefined && claimant.jobId !== jobId;
+    // One that is gone, or goes with another job, is as good as damaged: what is older would show results twice.
     const what =
       why === 'stopped-with'
         ? 'savepoint that the job was stopped with'
         : 'snapshot that the job was started from';
-    const problem = `the ${what} is not there any more`;
+    const problem = isLost
+      ? `the ${what} was claimed by another job, '${claimant.jobName}'`
+      : `the ${what} is not there any more`;
     candidates.push(
-      found === undefined || found.condition.type === 'incomplete'
+      isLost || found === undefined || found.condition.type === 'incomplete'
         ? { ...base, timestampMs: sinceMs, condition: { type: 'damaged', file: directory, problem } }
         : { ...found, ...base },
     );

@@ -232,6 +232,22 @@ test('a checkpoint that another job has claimed is not chosen, and its job does 
   assert.equal((await findLatestSnapshot(platform, '/cp', 'totals', 'stop')).execution, undefined);
 });
 
+test('a savepoint that the job was stopped with and that another job has claimed stops the start', async () => {
+  const platform = createManualPlatform();
+  const owner = await opened(platform);
+  const location = await owner.beginSavepoint(4, '/sp');
+  const manifest = { ...(await writeState(platform, location, A)), kind: 'savepoint' as const };
+  const snapshot = await owner.complete(location, manifest, true);
+  await owner.close();
+  assert.equal((await findLatestSnapshot(platform, '/cp', 'totals', 'stop')).snapshot?.checkpointId, 4);
+  const storage = await opened(platform, C);
+  await storage.adopt(snapshot, true);
+  await assert.rejects(findLatestSnapshot(platform, '/cp', 'totals', 'stop'), {
+    code: 'SNAPSHOT_CORRUPT',
+    message: /the savepoint that the job was stopped with was claimed by another job, 'other'/,
+  });
+});
+
 test('an older checkpoint that comes late does not hide the savepoint that the job was stopped with', async () => {
   const platform = createManualPlatform();
   const storage = await opened(platform);

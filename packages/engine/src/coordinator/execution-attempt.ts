@@ -70,7 +70,7 @@ export interface AttemptOptions {
   readonly events: AttemptEvents;
 }
 
-/** Nothing is reported after `failed`, nor after `cancel` was called. */
+/** Nothing is reported after `failed` or `closed`, nor after `cancel` was called. */
 export interface AttemptEvents {
   opened(): void;
   failed(error: Error): void;
@@ -127,11 +127,7 @@ export class ExecutionAttempt {
     }
     if (this.over) return;
     const { graph, region, host } = this.options;
-    const channels = allocateChannels(
-      { ...graph, edges: region.edges },
-      this.slotCount,
-      this.options.ringLayout,
-    );
+    const channels = allocateChannels(graph, this.slotCount, this.options.ringLayout, region.edges);
     for (let slot = 0; slot < this.slotCount; slot++) {
       const handle = host.start(graph, this.deployment(slot, channels), {
         onMessage: (message) => this.receive(slot, message),
@@ -318,7 +314,10 @@ export class ExecutionAttempt {
     }
     if (message.type === 'closed') {
       this.slotClosed(slot);
-      if (this.closedSlots.size === this.slots.length && !this.over) this.options.events.closed();
+      if (this.over || this.closedSlots.size < this.slots.length) return;
+      // An enumerator may still fail while other regions are closing: nothing depends on it any more.
+      this.end();
+      this.options.events.closed();
       return;
     }
     if (this.over) return;

@@ -63,7 +63,7 @@ export class InFlightCapture {
     if (isInFlight(reader.kind)) this.#add(index, reader.kind, reader.copyAt(0));
   }
 
-  /** The barrier of a recorded channel was taken, or none will come. */
+  /** The barrier of a recorded channel was taken. */
   end(state: ChannelState): void {
     assert(state.recorded, `channel ${state.index} is not recorded`);
     state.recorded = false;

@@ -316,7 +316,7 @@ export class InputGate {
     this.#capture = new InFlightCapture(checkpointId, this.#channels, this.#restored, states);
   }
 
-  /** The barrier of a recorded channel was taken, or none will come. */
+  /** The barrier of a recorded channel was taken. */
   endCapture(channel: number): void {
     assert(this.#capture !== undefined, `the ${this.#label} ended a capture that had not begun`);
     this.#capture.end(this.#real(channel));

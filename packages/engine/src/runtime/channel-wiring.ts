@@ -40,10 +40,19 @@ function channelsOf({ partitioning, sourceVertex, targetVertex }: JobEdge, graph
   return channelEnds(partitioning, vertices[sourceVertex]!.parallelism, vertices[targetVertex]!.parallelism);
 }
 
-/** Allocates the rings of all edges, each of at most the `largest` layout, and a doorbell for each slot. */
-export function allocateChannels(graph: JobGraph, slotCount: number, largest?: RingLayout): SharedChannels {
-  const channels = graph.edges.flatMap((edge) => channelsOf(edge, graph).map((ends) => ({ edge, ...ends })));
-  const layout = chooseLayout(Math.max(1, channels.length), largest);
+/**
+ * Allocates the rings of `edges`, each of at most the `largest` layout, and a doorbell for each slot. All edges of the graph
+ * share the memory that there is for channels, whichever of them are allocated here.
+ */
+export function allocateChannels(
+  graph: JobGraph,
+  slotCount: number,
+  largest?: RingLayout,
+  edges: readonly JobEdge[] = graph.edges,
+): SharedChannels {
+  const channelCount = graph.edges.reduce((sum, edge) => sum + channelsOf(edge, graph).length, 0);
+  const layout = chooseLayout(Math.max(1, channelCount), largest);
+  const channels = edges.flatMap((edge) => channelsOf(edge, graph).map((ends) => ({ edge, ...ends })));
   const rings = new Map<string, SharedRing>();
   for (const { edge, sender, receiver } of channels)
     rings.set(ringKey(edge, sender, receiver), createRing(layout));

@@ -59,7 +59,10 @@ export class TaskEventTime {
   /** What the channel has brought; MAX_WATERMARK while it is not waited for. Channels are numbered as by the gate. */
   watermarkOf(channel: number): number {
     const restored = channel - this.channelCount;
-    return restored < 0 ? this.valve.watermarkOf(channel) : this.restored.watermarkOf(restored);
+    if (restored >= 0) return this.restored.watermarkOf(restored);
+    // A checkpoint may be taken before I3 has given the channel what the old senders had promised.
+    const promised = this.restored.minimumOf(this.parts.inputs!.gate.channel(channel).edgeIndex!);
+    return Math.max(this.valve.watermarkOf(channel), promised ?? MIN_WATERMARK);
   }
 
   onWatermark(channel: number, watermarkMs: number): void {

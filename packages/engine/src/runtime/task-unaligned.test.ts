@@ -571,6 +571,24 @@ describe('a task that begins with data in flight', () => {
     });
   });
 
+  it('forgets nothing of what the old senders had promised if a barrier overtakes all of it', async () => {
+    const restored = [
+      restoredOf(await elementsOf('p'), { sender: 0, watermarkMs: 20 }),
+      restoredOf([], { sender: 5, watermarkMs: 10 }),
+    ];
+    events.length = 0;
+    const { left, right, task, work, saved } = await fixture({ restored, right: 'rebalance' });
+    for (const writer of [left, right]) writer.announceBarrier(barrier(1));
+    task.turn(0, 0);
+    assert.deepEqual(events.slice(0, 1), ['snapshot 1']);
+    await work();
+    assert.deepEqual(saved(), {
+      'v0.0 > v2.0 restored at 20': 'p',
+      'v0.0 > v2.0 received at 10': '',
+      'v1.0 > v2.0 received at -': '',
+    });
+  });
+
   it('lets a barrier that overtakes pass it, also where it comes in order and nothing else is before it', async () => {
     const restored = [restoredOf(await elementsOf('flood', 'p'), { sender: 4, watermarkMs: 1 })];
     events.length = 0;

@@ -42,128 +42,153 @@ function once(
   return Object.assign(interfere, { happened: () => happened });
 }
 
-const MOMENTS: readonly (readonly [string, (call: string, subtask: number, commits: number) => boolean])[] = [
+/** `done`: writers that have prepared, or transactions that were committed, before the call and with it. */
+type IsMoment = (call: string, subtask: number, done: number) => boolean;
+
+const MOMENTS: readonly (readonly [string, IsMoment])[] = [
   ['before a writer has prepared', (call, subtask) => call === 'prepare' && subtask === 0],
   ['after one writer prepared and before the other', (call, subtask) => call === 'prepare' && subtask === 1],
+  [
+    'after both writers prepared and before the checkpoint is complete',
+    (call, _, done) => call === 'prepared' && done === 2,
+  ],
   ['after the checkpoint completed and before any commit', (call) => call === 'commit'],
-  ['between the commits of two subtasks', (call, _subtask, commits) => call === 'commit' && commits === 1],
+  ['between the commits of two subtasks', (call, _, done) => call === 'commit' && done === 1],
+  ['after both commits', (call, _, done) => call === 'committed' && done === 2],
 ];
 
-describe('a job that fails around a commit', () => {
-  for (const [what, isMoment] of MOMENTS) {
-    const crashing = (store: TransactionStore<number>) => {
-      let commits = 0;
-      const crash = once((call, subtask) => isMoment(call, subtask, commits));
-      store.interfere = (call, subtask, id) => {
-        crash(call, subtask, id);
-        if (call === 'commit') commits++;
-      };
-      return crash;
-    };
+const MODES: readonly (readonly [string, ExecutionOptions])[] = [
+  ['aligned checkpoints', {}],
+  ['unaligned checkpoints', { checkpointing: { unaligned: true } }],
+];
+const IN_MEMORY: ExecutionOptions = { configuration: { 'execution.checkpointing.storage': 'jobmanager' } };
 
-    it(`${what} and restarts in place shows each result once`, async (t) => {
+/** What fails the job at the moment, from now on. */
+function crashAt(store: TransactionStore<number>, isMoment: IsMoment) {
+  const done: Record<string, number> = { prepared: 0, committed: 0 };
+  const crash = once((call, subtask) =>
+    isMoment(call, subtask, done[call.startsWith('prepare') ? 'prepared' : 'committed']!),
+  );
+  store.interfere = (call, subtask, id) => {
+    if (call in done) done[call]!++;
+    crash(call, subtask, id);
+  };
+  return crash;
+}
+
+for (const [mode, options] of MODES) {
+  describe(`a job with ${mode} that fails around a commit`, () => {
+    for (const [what, isMoment] of MOMENTS) {
+      for (const [where, storage] of [
+        ['a file', {}],
+        ['memory', IN_MEMORY],
+      ] as const) {
+        it(`${what} and restarts in place from ${where} shows each result once`, async (t) => {
+          const store = new TransactionStore<number>();
+          const gate = new Gate(10);
+          const env = environmentIn(temporaryFolder(t), {
+            parallelism: 2,
+            restartStrategy: RestartStrategies.fixedDelayRestart(3, 0),
+            ...options,
+            ...storage,
+          });
+          build(env, store, gate);
+          const client = await env.executeAsync('commits');
+          await untilStatus(client, 'RUNNING');
+          await until(() => store.open().length === 2, 'the writers have nothing');
+          const crash = crashAt(store, isMoment);
+          await client.triggerCheckpoint().catch(() => {});
+          await until(crash.happened, 'nothing failed');
+          gate.open();
+          const { restarts } = await client.getJobExecutionResult();
+          assert.equal(restarts, 1);
+          assert.deepEqual(byNumber(store.committed()), byNumber(ALL));
+          assert.deepEqual(store.open(), []);
+        });
+      }
+      for (const parallelism of [2, 1, 3]) {
+        it(`${what} and is started again with ${parallelism} writers shows each result once`, async (t) => {
+          const folder = temporaryFolder(t);
+          const store = new TransactionStore<number>();
+          const start = (more: ExecutionOptions, gate: Gate) => {
+            const env = environmentIn(folder, { maxParallelism: 8, ...options, ...more });
+            build(env, store, gate);
+            return env.executeAsync('commits');
+          };
+          const first = await start({ parallelism: 2 }, new Gate(10));
+          const end = first.getJobExecutionResult();
+          end.catch(() => {});
+          await untilStatus(first, 'RUNNING');
+          await until(() => store.open().length === 2, 'the writers have nothing');
+          const crash = crashAt(store, isMoment);
+          await first.triggerCheckpoint().catch(() => {});
+          await assert.rejects(end);
+          assert.ok(crash.happened());
+          const second = await start(
+            { parallelism, restore: { path: 'latest' } },
+            new Gate(Number.POSITIVE_INFINITY),
+          );
+          await second.getJobExecutionResult();
+          assert.deepEqual(byNumber(store.committed()), byNumber(ALL));
+          assert.deepEqual(store.open(), []);
+        });
+      }
+    }
+
+    it('commits again what was committed, when the same checkpoint is restored twice, and shows it once', async (t) => {
+      const folder = temporaryFolder(t);
       const store = new TransactionStore<number>();
-      const gate = new Gate(10);
-      const env = environmentIn(temporaryFolder(t), {
-        parallelism: 2,
-        restartStrategy: RestartStrategies.fixedDelayRestart(3, 0),
-      });
-      build(env, store, gate);
-      const client = await env.executeAsync('commits');
-      await untilStatus(client, 'RUNNING');
+      const start = (path: string | undefined, gate: Gate) => {
+        const env = environmentIn(folder, { parallelism: 2, restore: { path }, ...options });
+        build(env, store, gate);
+        return env.executeAsync('commits');
+      };
+      const first = await start(undefined, new Gate(10));
+      await untilStatus(first, 'RUNNING');
       await until(() => store.open().length === 2, 'the writers have nothing');
-      const crash = crashing(store);
-      await client.triggerCheckpoint().catch(() => {});
-      await until(crash.happened, 'nothing failed');
-      gate.open();
-      const { restarts } = await client.getJobExecutionResult();
-      assert.equal(restarts, 1);
+      await first.triggerCheckpoint();
+      first.getJobExecutionResult().catch(() => {});
+      await first.cancel();
+      const commitsBefore = store.log.filter((line) => line.startsWith('commit')).length;
+      for (let again = 0; again < 2; again++) {
+        const env = await start('latest', new Gate(10));
+        await untilStatus(env, 'RUNNING');
+        env.getJobExecutionResult().catch(() => {});
+        await env.cancel();
+      }
+      assert.ok(
+        store.log.filter((line) => line.startsWith('commit')).length > commitsBefore,
+        'nothing was committed again',
+      );
+      await (await start('latest', new Gate(Number.POSITIVE_INFINITY))).getJobExecutionResult();
       assert.deepEqual(byNumber(store.committed()), byNumber(ALL));
-      assert.deepEqual(store.open(), []);
     });
 
-    for (const parallelism of [2, 1, 3]) {
-      it(`${what} and is started again with ${parallelism} writers shows each result once`, async (t) => {
-        const folder = temporaryFolder(t);
-        const store = new TransactionStore<number>();
-        const start = (options: ExecutionOptions, gate: Gate) => {
-          const env = environmentIn(folder, { maxParallelism: 8, ...options });
-          build(env, store, gate);
-          return env.executeAsync('commits');
-        };
-        const first = await start({ parallelism: 2 }, new Gate(10));
-        const end = first.getJobExecutionResult();
-        end.catch(() => {});
-        await untilStatus(first, 'RUNNING');
-        await until(() => store.open().length === 2, 'the writers have nothing');
-        const crash = crashing(store);
-        await first.triggerCheckpoint().catch(() => {});
-        await assert.rejects(end);
-        assert.ok(crash.happened());
-        const second = await start(
-          { parallelism, restore: { path: 'latest' } },
-          new Gate(Number.POSITIVE_INFINITY),
-        );
-        await second.getJobExecutionResult();
-        assert.deepEqual(byNumber(store.committed()), byNumber(ALL));
-        assert.deepEqual(store.open(), []);
-      });
-    }
-  }
-
-  it('commits again what was committed, when the same checkpoint is restored twice, and shows it once', async (t) => {
-    const folder = temporaryFolder(t);
-    const store = new TransactionStore<number>();
-    const start = (path: string | undefined, gate: Gate) => {
-      const env = environmentIn(folder, { parallelism: 2, restore: { path } });
-      build(env, store, gate);
-      return env.executeAsync('commits');
-    };
-    const first = await start(undefined, new Gate(10));
-    await untilStatus(first, 'RUNNING');
-    await until(() => store.open().length === 2, 'the writers have nothing');
-    await first.triggerCheckpoint();
-    first.getJobExecutionResult().catch(() => {});
-    await first.cancel();
-    const commitsBefore = store.log.filter((line) => line.startsWith('commit')).length;
-    for (let again = 0; again < 2; again++) {
-      const env = await start('latest', new Gate(10));
-      await untilStatus(env, 'RUNNING');
-      env.getJobExecutionResult().catch(() => {});
-      await env.cancel();
-    }
-    assert.ok(
-      store.log.filter((line) => line.startsWith('commit')).length > commitsBefore,
-      'nothing was committed again',
-    );
-    await (await start('latest', new Gate(Number.POSITIVE_INFINITY))).getJobExecutionResult();
-    assert.deepEqual(byNumber(store.committed()), byNumber(ALL));
+    it('is told when a transaction of a completed checkpoint was given up meanwhile', async (t) => {
+      const folder = temporaryFolder(t);
+      const store = new TransactionStore<number>();
+      const start = (path: string | undefined) => {
+        const env = environmentIn(folder, { parallelism: 2, restore: { path }, ...options });
+        build(env, store, new Gate(10));
+        return env.executeAsync('commits');
+      };
+      const first = await start(undefined);
+      const end = first.getJobExecutionResult();
+      end.catch(() => {});
+      await untilStatus(first, 'RUNNING');
+      await until(() => store.open().length === 2, 'the writers have nothing');
+      store.interfere = once((call) => call === 'commit');
+      await first.triggerCheckpoint().catch(() => {});
+      await assert.rejects(end);
+      store.timeOut();
+      const second = await start('latest');
+      await assertRefused(
+        second.getJobExecutionResult(),
+        'USER_FUNCTION_FAILED',
+        /sink/i,
+        /is gone \(timed out\?\)/,
+        /lost/,
+      );
+    });
   });
-
-  it('is told when a transaction of a completed checkpoint was given up meanwhile', async (t) => {
-    const folder = temporaryFolder(t);
-    const store = new TransactionStore<number>();
-    const start = (path: string | undefined) => {
-      const env = environmentIn(folder, { parallelism: 2, restore: { path } });
-      build(env, store, new Gate(10));
-      return env.executeAsync('commits');
-    };
-    const first = await start(undefined);
-    const end = first.getJobExecutionResult();
-    end.catch(() => {});
-    await untilStatus(first, 'RUNNING');
-    await until(() => store.open().length === 2, 'the writers have nothing');
-    store.interfere = once((call) => call === 'commit');
-    await first.triggerCheckpoint().catch(() => {});
-    await assert.rejects(end);
-    store.timeOut();
-    const second = await start('latest');
-    await assertRefused(
-      second.getJobExecutionResult(),
-      'USER_FUNCTION_FAILED',
-      /sink/i,
-      /is gone \(timed out\?\)/,
-      /lost/,
-    );
-  });
-});
+}

@@ -13,15 +13,20 @@ import { environmentOn, noting, until, untilStatus } from '../small-job.ts';
 import { countLetters, countsOf, letters, sorted } from '../totals-job.ts';
 
 const VALUES = letters(100);
-const SETTINGS = {
+const ALIGNED = {
   'execution.checkpointing.num-retained': 3,
   'execution.checkpointing.data-inline-threshold': 0,
 };
 
+const UNALIGNED = { ...ALIGNED, 'execution.checkpointing.unaligned.enabled': true };
+type Settings = Readonly<Record<string, unknown>>;
+
 /** Five checkpoints, each with ten records more; the job is then gone. */
-async function fiveCheckpoints(): Promise<{ platform: ManualPlatform; newest: string; before: string }> {
+async function fiveCheckpoints(
+  settings: Settings,
+): Promise<{ platform: ManualPlatform; newest: string; before: string }> {
   const platform = createManualPlatform();
-  const env = environmentOn(platform, SETTINGS);
+  const env = environmentOn(platform, settings);
   const gate = new Gate(0);
   let seen = 0;
   countLetters(env, VALUES, gate)
@@ -42,8 +47,8 @@ async function fiveCheckpoints(): Promise<{ platform: ManualPlatform; newest: st
   return { platform, newest: paths.at(-1)!, before: paths.at(-2)! };
 }
 
-function restart(platform: ManualPlatform, values: Record<string, unknown> = {}) {
-  const env = environmentOn(platform, { ...SETTINGS, 'execution.state-recovery.path': 'latest', ...values });
+function restart(platform: ManualPlatform, settings: Settings) {
+  const env = environmentOn(platform, { ...settings, 'execution.state-recovery.path': 'latest' });
   return countLetters(env, VALUES)
     .map((counted) => counted)
     .uid('seen')
@@ -87,67 +92,118 @@ const DAMAGES: readonly (readonly [string, Damage])[] = [
   ],
 ];
 
-describe('a newest checkpoint with', () => {
-  for (const [what, damage] of DAMAGES) {
-    it(`${what} stops the job, naming the file and the newest intact checkpoint`, async () => {
-      const { platform, newest, before } = await fiveCheckpoints();
-      const file = damage(platform, newest);
-      await assertRefused(restart(platform), 'SNAPSHOT_CORRUPT', new RegExp(file), new RegExp(before));
+for (const settings of [ALIGNED, UNALIGNED]) {
+  describe(settings === ALIGNED ? 'with aligned checkpoints' : 'with unaligned checkpoints', () => {
+    describe('a job that restarts by itself', () => {
+      for (const [what, damage] of DAMAGES) {
+        it(`fails at once if its newest checkpoint has ${what}`, async () => {
+          const platform = createManualPlatform();
+          const env = environmentOn(platform, {
+            ...settings,
+            'restart-strategy.type': 'fixed-delay',
+            'restart-strategy.fixed-delay.attempts': 100,
+            'restart-strategy.fixed-delay.delay': 0,
+          });
+          const gate = new Gate(10);
+          let seen = 0;
+          let fails = false;
+          countLetters(env, VALUES, gate)
+            .map((counted) => {
+              if (fails) throw new Error('a failure on purpose');
+              seen++;
+              return counted;
+            })
+            .uid('seen')
+            .print();
+          const client = await env.executeAsync('letters');
+          await untilStatus(client, 'RUNNING');
+          await until(() => seen === 10, `${seen} of 10 records came through`);
+          const file = damage(platform, (await client.triggerCheckpoint()).path!);
+          const end = client.getJobExecutionResult();
+          end.catch(() => {});
+          fails = true;
+          gate.open();
+          await until(() => {
+            platform.advance(10);
+            return client.getJobStatus() === 'FAILED';
+          }, `the job is ${client.getJobStatus()}`);
+          await assertRefused(end, 'SNAPSHOT_CORRUPT', new RegExp(file));
+          assert.ok(client.metrics().job['numRestarts']! <= 1);
+        });
+      }
     });
 
-    it(`${what} is passed over if that is allowed, saying what is replayed`, async () => {
-      const { platform, newest, before } = await fiveCheckpoints();
-      damage(platform, newest);
-      const results = await restart(platform, { 'millrace.restore.fallback': 'newest-intact' });
-      assert.deepEqual(sorted(results), sorted(countsOf(VALUES).slice(40)));
-      const said = platform.logged.map(({ message }) => message).join('\n');
-      assert.match(said, new RegExp(`${before}: used`));
-      assert.match(said, /at least 1 s of input more are replayed/);
-      assert.match(said, /sinks may see duplicates/);
-    });
-  }
-});
+    describe('a newest checkpoint with', () => {
+      for (const [what, damage] of DAMAGES) {
+        it(`${what} stops the job, naming the file and the newest intact checkpoint`, async () => {
+          const { platform, newest, before } = await fiveCheckpoints(settings);
+          const file = damage(platform, newest);
+          await assertRefused(
+            restart(platform, settings),
+            'SNAPSHOT_CORRUPT',
+            new RegExp(file),
+            new RegExp(before),
+          );
+        });
 
-describe('a power failure', () => {
-  it('at any step of a checkpoint loses none that was acknowledged, and nothing is counted twice', async () => {
-    let failures = 0;
-    for (let step = 1, isOver = false; !isOver; step++) {
-      const platform = createManualPlatform({ seed: step });
-      const death = { operation: Number.POSITIVE_INFINITY, when: 'before' as const };
-      const process = mortalPlatform(platform, death);
-      const gate = new Gate(0);
-      let seen = 0;
-      const env = environmentOn(process, SETTINGS);
-      countLetters(env, VALUES, gate)
-        .map(noting(() => seen++))
-        .uid('seen')
-        .print();
-      const client = await env.executeAsync('letters');
-      await untilStatus(client, 'RUNNING');
-      gate.open(20);
-      await until(() => seen === 20, `${seen} of 20 records came through`);
-      await client.triggerCheckpoint();
-      gate.open(40);
-      await until(() => seen === 40, `${seen} of 40 records came through`);
-      death.operation = process.operations.length + step;
-      let acknowledged = false;
-      client.triggerCheckpoint().then(
-        () => (acknowledged = true),
-        () => {},
-      );
-      await until(() => acknowledged || !process.isAlive(), 'the checkpoint does not end');
-      isOver = process.isAlive();
-      process.kill();
-      platform.files.crash({ keep: 'some' });
-      const results = await restart(platform);
-      const restored = VALUES.length - results.length;
-      assert.ok(
-        restored === 40 || (restored === 20 && !acknowledged),
-        `step ${step}: restored after ${restored} records`,
-      );
-      assert.deepEqual(sorted(results), sorted(countsOf(VALUES).slice(restored)));
-      failures++;
-    }
-    assert.ok(failures > 10, `only ${failures} steps`);
+        it(`${what} is passed over if that is allowed, saying what is replayed`, async () => {
+          const { platform, newest, before } = await fiveCheckpoints(settings);
+          damage(platform, newest);
+          const results = await restart(platform, {
+            ...settings,
+            'millrace.restore.fallback': 'newest-intact',
+          });
+          assert.deepEqual(sorted(results), sorted(countsOf(VALUES).slice(40)));
+          const said = platform.logged.map(({ message }) => message).join('\n');
+          assert.match(said, new RegExp(`${before}: used`));
+          assert.match(said, /at least 1 s of input more are replayed/);
+          assert.match(said, /sinks may see duplicates/);
+        });
+      }
+    });
+
+    describe('a power failure', () => {
+      it('at any step of a checkpoint loses none that was acknowledged, and nothing is counted twice', async () => {
+        let failures = 0;
+        for (let step = 1, isOver = false; !isOver; step++) {
+          const platform = createManualPlatform({ seed: step });
+          const death = { operation: Number.POSITIVE_INFINITY, when: 'before' as const };
+          const process = mortalPlatform(platform, death);
+          const gate = new Gate(0);
+          let seen = 0;
+          const env = environmentOn(process, settings);
+          countLetters(env, VALUES, gate)
+            .map(noting(() => seen++))
+            .uid('seen')
+            .print();
+          const client = await env.executeAsync('letters');
+          await untilStatus(client, 'RUNNING');
+          gate.open(20);
+          await until(() => seen === 20, `${seen} of 20 records came through`);
+          await client.triggerCheckpoint();
+          gate.open(40);
+          await until(() => seen === 40, `${seen} of 40 records came through`);
+          death.operation = process.operations.length + step;
+          let acknowledged = false;
+          client.triggerCheckpoint().then(
+            () => (acknowledged = true),
+            () => {},
+          );
+          await until(() => acknowledged || !process.isAlive(), 'the checkpoint does not end');
+          isOver = process.isAlive();
+          process.kill();
+          platform.files.crash({ keep: 'some' });
+          const results = await restart(platform, settings);
+          const restored = VALUES.length - results.length;
+          assert.ok(
+            restored === 40 || (restored === 20 && !acknowledged),
+            `step ${step}: restored after ${restored} records`,
+          );
+          assert.deepEqual(sorted(results), sorted(countsOf(VALUES).slice(restored)));
+          failures++;
+        }
+        assert.ok(failures > 10, `only ${failures} steps`);
+      });
+    });
   });
-});
+}

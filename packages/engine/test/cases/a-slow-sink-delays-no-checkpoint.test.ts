@@ -17,11 +17,13 @@ import {
   ValueStateDescriptor,
   WatermarkStrategy,
 } from '@millrace/engine';
+import { openSnapshot } from '../../src/checkpoint/index.ts';
 import { createManualPlatform, type ManualPlatform } from '../../src/testing/manual-platform.ts';
 import { PacedSource } from '../../src/testing/paced-source.ts';
 import { checkSnapshotFiles } from '../../src/testing/snapshot-files.ts';
 import { Gate, GatedSource } from '../gated-source.ts';
 import { NUMBERED, type Numbered, numbered } from '../numbered-records.ts';
+import { assertRefused } from '../refusal.ts';
 import { slowedSink } from '../slowed-sink.ts';
 import { environmentOn, untilQuiet } from '../small-job.ts';
 import { TransactionalSink, TransactionStore } from '../transactional-sink.ts';
@@ -31,8 +33,8 @@ const PARALLELISM = 2;
 /** About a thousand records in each channel. */
 const RINGS = { 'millrace.exchange.segment-size': '4 kb', 'millrace.exchange.segments-per-channel': 8 };
 const CHANNEL_BYTES = 8 * 4096;
-const FAST = numbered(20_000);
-const SLOW = numbered(200).map((partition) =>
+const FAST = numbered(12_000);
+const SLOW = numbered(40).map((partition) =>
   partition.map((record) => ({ ...record, key: `slow ${record.key}` })),
 );
 const ALIGNED = { 'execution.checkpointing.timeout': '10 s' };
@@ -207,6 +209,27 @@ for (const [where, place] of Object.entries(PLACES)) {
         await job.finish(place, BUDGETED, parallelism);
       });
     }
+
+    it('overtake, and what they overtook is not restored if a bit of it has changed', async () => {
+      const job = new SlowSinkJob();
+      const client = await job.start(place, BUDGETED);
+      await job.pass(7500);
+      const newest = client.getCheckpointStatistics().latest.completed!.external_path!;
+      await job.cancel(client);
+      const { manifest } = await openSnapshot(job.platform, newest);
+      const stream = manifest.inFlight
+        .flatMap(({ channels }) => channels)
+        .map((channel) => channel.stream)
+        .find(({ kind }) => kind === 'file');
+      assert.ok(stream?.kind === 'file');
+      const file = `${newest}/${stream.path}`;
+      job.platform.files.damage(job.platform.fileSystem(file).path, (bytes) => {
+        bytes[stream.offset + stream.lengthBytes - 1]! ^= 1;
+        return bytes;
+      });
+      const again = job.start(place, { ...BUDGETED, 'execution.state-recovery.path': 'latest' });
+      await assertRefused(again, 'SNAPSHOT_CORRUPT', new RegExp(stream.path));
+    });
 
     it('overtake, and what they overtook is restored from the memory of the job', async () => {
       const job = new SlowSinkJob();

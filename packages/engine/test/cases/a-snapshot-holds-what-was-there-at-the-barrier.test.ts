@@ -129,27 +129,28 @@ describe('a snapshot that is written while records go on', () => {
     return (await values.executeAndCollect('commands')).sort((a, b) => a.key - b.key);
   }
 
-  it('holds what was there at its barrier', async () => {
-    const { before, during, after } = commands();
-    const memory = createManualPlatform();
-    const disk = slowDisk(memory, stateWrites(1));
-    seen.count = 0;
-    const gate = new Gate(before.length);
-    const env = environmentOn(disk.platform);
-    job(env, gate, [...before, ...during, ...after]).print();
-    const client = await env.executeAsync('commands');
-    await untilStatus(client, 'RUNNING');
-    await untilSeen(before.length);
-    const checkpoint = client.triggerCheckpoint();
-    await until(() => disk.held().length === 1, 'the snapshot has only one chunk: it is not held');
-    gate.open(before.length + during.length);
-    await untilSeen(before.length + during.length);
-    disk.release();
-    const { path } = await checkpoint;
-    client.getJobExecutionResult().catch(() => {});
-    await client.cancel();
-    assert.deepEqual(await readFrom(memory, path, before), atTheBarrier());
-  });
+  for (const unaligned of [false, true])
+    it(`holds what was there at its ${unaligned ? 'unaligned' : 'aligned'} barrier`, async () => {
+      const { before, during, after } = commands();
+      const memory = createManualPlatform();
+      const disk = slowDisk(memory, stateWrites(1));
+      seen.count = 0;
+      const gate = new Gate(before.length);
+      const env = environmentOn(disk.platform, { 'execution.checkpointing.unaligned.enabled': unaligned });
+      job(env, gate, [...before, ...during, ...after]).print();
+      const client = await env.executeAsync('commands');
+      await untilStatus(client, 'RUNNING');
+      await untilSeen(before.length);
+      const checkpoint = client.triggerCheckpoint();
+      await until(() => disk.held().length === 1, 'the snapshot has only one chunk: it is not held');
+      gate.open(before.length + during.length);
+      await untilSeen(before.length + during.length);
+      disk.release();
+      const { path } = await checkpoint;
+      client.getJobExecutionResult().catch(() => {});
+      await client.cancel();
+      assert.deepEqual(await readFrom(memory, path, before), atTheBarrier());
+    });
 
   it('holds what was there at its barrier although a second and a third one begin meanwhile', async () => {
     const { before, during, after } = commands();

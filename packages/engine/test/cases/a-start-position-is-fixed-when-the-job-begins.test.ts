@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type StreamExecutionEnvironment, WatermarkStrategy } from '@millrace/engine';
+import { type JobClient, type StreamExecutionEnvironment, WatermarkStrategy } from '@millrace/engine';
 import type {
   EnumeratorContext,
   ReaderContext,
@@ -114,32 +114,43 @@ function job(env: StreamExecutionEnvironment, topic: Topic, records: string[]): 
     .print();
 }
 
-describe('a source that starts at the latest position', () => {
-  it('reads what is added to an empty partition between a snapshot and its restore', async () => {
-    const topic = new Topic();
-    topic.add('A', 'old a');
-    topic.add('B', 'old b');
-    topic.add('C');
-    const platform = createManualPlatform();
-    const first: string[] = [];
-    const env = environmentOn(platform);
-    job(env, topic, first);
-    const client = await env.executeAsync('topic');
-    await untilStatus(client, 'RUNNING');
-    topic.add('A', 'a1');
-    topic.add('B', 'b1');
-    await until(() => first.length === 2, `read ${first.join(', ')}`);
-    const path = await checkpointAndCancel(client);
-    assert.deepEqual(first.sort(), ['a1', 'b1']);
+const STOPS = {
+  'a checkpoint': checkpointAndCancel,
+  'a stop with a savepoint': (client: JobClient) => client.stopWithSavepoint('/savepoints'),
+} as const;
 
-    for (const partition of ['A', 'B', 'C']) topic.add(partition, `${partition.toLowerCase()}2`);
-    const second: string[] = [];
-    const restored = environmentOn(platform, { 'execution.state-recovery.path': path });
-    job(restored, topic, second);
-    const again = await restored.executeAsync('topic');
-    await until(() => second.length === 3, `read ${second.join(', ')}`);
-    assert.deepEqual(second.sort(), ['a2', 'b2', 'c2']);
-    again.getJobExecutionResult().catch(() => {});
-    await again.cancel();
-  });
+describe('a source that starts at the latest position', () => {
+  for (const unaligned of [false, true]) {
+    for (const [what, stop] of Object.entries(STOPS)) {
+      const how = `${what}, ${unaligned ? 'unaligned' : 'aligned'}`;
+      it(`reads what is added to an empty partition before it goes on from ${how}`, async () => {
+        const settings = { 'execution.checkpointing.unaligned.enabled': unaligned };
+        const topic = new Topic();
+        topic.add('A', 'old a');
+        topic.add('B', 'old b');
+        topic.add('C');
+        const platform = createManualPlatform();
+        const first: string[] = [];
+        const env = environmentOn(platform, settings);
+        job(env, topic, first);
+        const client = await env.executeAsync('topic');
+        await untilStatus(client, 'RUNNING');
+        topic.add('A', 'a1');
+        topic.add('B', 'b1');
+        await until(() => first.length === 2, `read ${first.join(', ')}`);
+        const path = await stop(client);
+        assert.deepEqual(first.sort(), ['a1', 'b1']);
+
+        for (const partition of ['A', 'B', 'C']) topic.add(partition, `${partition.toLowerCase()}2`);
+        const second: string[] = [];
+        const restored = environmentOn(platform, { ...settings, 'execution.state-recovery.path': path });
+        job(restored, topic, second);
+        const again = await restored.executeAsync('topic');
+        await until(() => second.length === 3, `read ${second.join(', ')}`);
+        assert.deepEqual(second.sort(), ['a2', 'b2', 'c2']);
+        again.getJobExecutionResult().catch(() => {});
+        await again.cancel();
+      });
+    }
+  }
 });

@@ -1,64 +1,97 @@
 /**
- * A file sink writes for long between checkpoints, and only the newest checkpoint is kept. After a crash the job goes on from
- * that one: its files were closed at each checkpoint, so nothing older is needed. (From ArroyoSystems/arroyo#802.)
+ * A file sink writes for long, a checkpoint comes every ten seconds, and only the newest is kept. After a crash in minute 40
+ * the job goes on from that one: its files were closed at each checkpoint, or are cut off where it found them, so nothing
+ * older is needed. (From ArroyoSystems/arroyo#802.)
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { FileSink, Types, WatermarkStrategy } from '@millrace/engine';
+import { DefaultRollingPolicy, FileSink, type JobClient, Types, WatermarkStrategy } from '@millrace/engine';
+import type { Platform } from '../../src/platform/index.ts';
 import { createManualPlatform, type ManualPlatform } from '../../src/testing/manual-platform.ts';
 import { mortalPlatform } from '../../src/testing/mortal-platform.ts';
 import { Gate, GatedSource } from '../gated-source.ts';
-import { environmentOn, noting, until, untilStatus } from '../small-job.ts';
+import { environmentOn, noting, until } from '../small-job.ts';
 
-const RECORDS = 240;
-const VALUES = Array.from({ length: RECORDS }, (_, i) => i);
+const CHECKPOINTS = 240;
+const INTERVAL_MS = 10_000;
+/** One before each checkpoint, and as many after the last. */
+const VALUES = Array.from({ length: 2 * CHECKPOINTS }, (_, i) => i);
+
+/** Which files, and how many they are at most. */
+const POLICIES: readonly (readonly [string, FileSink<number>, number])[] = [
+  ['whose files end with each checkpoint', FileSink.forJsonLines('/out'), 2 * CHECKPOINTS],
+  [
+    'whose file is open for an hour',
+    FileSink.forJsonLines<number>('/out').withRollingPolicy(
+      new DefaultRollingPolicy({ rolloverInterval: '1 h', inactivityInterval: '1 h' }),
+    ),
+    2,
+  ],
+];
 
 function written(platform: ManualPlatform, finished: boolean): string[] {
   return platform.files.allFiles().filter((path) => path.startsWith(finished ? '/out/part-' : '/out/.part-'));
 }
 
-describe('a file sink', () => {
-  it('that was crashed between checkpoints goes on from the only one that is kept', async () => {
-    const platform = createManualPlatform();
-    const process = mortalPlatform(platform);
-    const start = async (gate: Gate, where = process, path?: string, onRecord = () => {}) => {
-      const env = environmentOn(where, {
-        'execution.checkpointing.num-retained': 1,
-        ...(path === undefined ? {} : { 'execution.state-recovery.path': path }),
-      });
-      env
-        .fromSource(new GatedSource([VALUES], gate), WatermarkStrategy.noWatermarks(), 'values', Types.INT)
-        .uid('values')
-        .map(noting(onRecord), Types.INT)
-        .uid('seen')
-        .sinkTo(FileSink.forJsonLines('/out'))
-        .uid('out');
-      return env.executeAsync('long files');
-    };
-    const gate = new Gate(0);
-    let seen = 0;
-    const client = await start(gate, process, undefined, () => seen++);
-    await untilStatus(client, 'RUNNING');
-    for (let records = 40; records <= 200; records += 40) {
-      gate.open(records);
-      await until(() => seen === records, 'records are missing');
-      await client.triggerCheckpoint();
-    }
-    gate.open(220);
-    await until(() => seen === 220, 'records are missing');
-    await platform.settle();
-    const checkpoints = platform.files.allFiles().filter((path) => path.endsWith('/_metadata'));
-    assert.equal(checkpoints.length, 1, checkpoints.join(' '));
-    process.kill();
-    platform.files.crash();
+describe('a job that is crashed between checkpoints goes on from the only one that is kept, with a file sink', () => {
+  for (const unaligned of [false, true]) {
+    for (const [what, sink, filesMax] of POLICIES) {
+      it(`${what}, ${unaligned ? 'unaligned' : 'aligned'}`, async () => {
+        const platform = createManualPlatform();
+        const process = mortalPlatform(platform);
+        let seen = 0;
+        const start = (gate: Gate, where: Platform, path?: string): Promise<JobClient> => {
+          const env = environmentOn(where, {
+            'execution.checkpointing.num-retained': 1,
+            'execution.checkpointing.unaligned.enabled': unaligned,
+            ...(path === undefined ? {} : { 'execution.state-recovery.path': path }),
+          });
+          env
+            .fromSource(
+              new GatedSource([VALUES], gate),
+              WatermarkStrategy.noWatermarks(),
+              'values',
+              Types.INT,
+            )
+            .uid('values')
+            .map(
+              noting(() => seen++),
+              Types.INT,
+            )
+            .uid('seen')
+            .sinkTo(sink)
+            .uid('out');
+          return env.executeAsync('long files');
+        };
+        const gate = new Gate(0);
+        const client = await start(gate, process);
+        await client.untilRunning();
+        for (let records = 1; records <= CHECKPOINTS; records++) {
+          gate.open(records);
+          await until(() => seen === records, 'records are missing');
+          await client.triggerCheckpoint();
+          platform.advance(INTERVAL_MS);
+        }
+        gate.open(CHECKPOINTS + 20);
+        await until(() => seen === CHECKPOINTS + 20, 'records are missing');
+        await platform.settle();
+        const checkpoints = platform.files.allFiles().filter((path) => path.endsWith('/_metadata'));
+        assert.equal(checkpoints.length, 1, checkpoints.join(' '));
+        process.kill();
+        platform.files.crash();
 
-    const again = await start(new Gate(RECORDS), mortalPlatform(platform), 'latest');
-    await again.getJobExecutionResult();
-    const numbers = written(platform, true)
-      .flatMap((path) => Buffer.from(platform.files.peek(path)!).toString().trimEnd().split('\n'))
-      .map(Number)
-      .sort((a, b) => a - b);
-    assert.deepEqual(numbers, VALUES);
-    assert.deepEqual(written(platform, false), []);
-  });
+        await (
+          await start(new Gate(VALUES.length), mortalPlatform(platform), 'latest')
+        ).getJobExecutionResult();
+        const files = written(platform, true);
+        const numbers = files
+          .flatMap((path) => Buffer.from(platform.files.peek(path)!).toString().trimEnd().split('\n'))
+          .map(Number)
+          .sort((a, b) => a - b);
+        assert.deepEqual(numbers, VALUES);
+        assert.deepEqual(written(platform, false), []);
+        assert.ok(files.length <= filesMax, `${files.length} files`);
+      });
+    }
+  }
 });

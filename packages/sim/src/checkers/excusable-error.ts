@@ -8,6 +8,9 @@ import { INJECTED } from '../faults/strike-sequence.ts';
 /** Codes that say so by themselves. */
 const EXCUSED: ReadonlySet<string> = new Set([
   'SLOT_LOST',
+  // Only when it is planned.
+  'JOB_CANCELED',
+  'JOB_SUSPENDED',
   'CHECKPOINT_FAILED',
   'CHECKPOINT_FAILURES_EXCEEDED',
   'CHECKPOINT_STORE_FAILED',

@@ -12,6 +12,8 @@ import type { Coverage } from '../world/coverage.ts';
 import type { PlannedStop, RunPlan } from './draw-run.ts';
 
 const SAVEPOINTS = '/savepoints';
+/** Of the requests by hand. */
+const SAVEPOINT_EVERY = 3;
 
 export class Attendance {
   private readonly plan: RunPlan;
@@ -38,11 +40,12 @@ export class Attendance {
 
   private async trigger(client: JobClient, platform: Platform): Promise<void> {
     const { triggerEveryMs } = this.plan;
-    while (triggerEveryMs !== undefined) {
+    for (let asked = 0; triggerEveryMs !== undefined; asked++) {
       await wait(platform, triggerEveryMs);
+      const asksForSavepoint = this.plan.hasFiles && asked % SAVEPOINT_EVERY === 1;
       try {
-        await client.triggerCheckpoint();
-        this.coverage.add('checkpoints by hand', 'completed');
+        await (asksForSavepoint ? client.triggerSavepoint(SAVEPOINTS) : client.triggerCheckpoint());
+        this.coverage.add('checkpoints by hand', asksForSavepoint ? 'savepoint' : 'completed');
       } catch (error) {
         if (hasCode(error, 'JOB_NOT_RUNNING')) return;
         if (!hasCode(error, 'CHECKPOINT_FAILED')) throw error;
@@ -59,16 +62,31 @@ export class Attendance {
       this.stopsLeft.shift();
       const { how } = next;
       try {
-        await (how === 'savepoint' ? client.stopWithSavepoint(SAVEPOINTS) : client.stop());
+        await end(client, how);
       } catch (error) {
         if (!hasCode(error, 'STOP_FAILED') && !hasCode(error, 'JOB_NOT_RUNNING')) throw error;
         this.coverage.add('stops', `with ${how}: failed`);
         continue;
       }
       this.coverage.add('stops', `with ${how}: stopped`);
-      await client.getJobExecutionResult();
+      await client.getJobExecutionResult().catch(() => {});
       throw new Error(`${INJECTED}: stopped, to be started again`);
     }
+  }
+}
+
+async function end(client: JobClient, how: PlannedStop['how']): Promise<void> {
+  switch (how) {
+    case 'savepoint':
+      await client.stopWithSavepoint(SAVEPOINTS);
+      return;
+    case 'checkpoint':
+      await client.stop();
+      return;
+    case 'suspend':
+      return client.suspend();
+    case 'cancel':
+      return client.cancel();
   }
 }
 
@@ -77,5 +95,5 @@ function wait(platform: Platform, durationMs: number): Promise<void> {
 }
 
 function hasEnded(client: JobClient): boolean {
-  return ['FINISHED', 'FAILED', 'CANCELED'].includes(client.getJobStatus());
+  return ['FINISHED', 'FAILED', 'CANCELED', 'SUSPENDED'].includes(client.getJobStatus());
 }

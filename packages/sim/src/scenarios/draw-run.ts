@@ -11,10 +11,11 @@ import type { Workload } from '../workloads/workload.ts';
 
 type Settings = Readonly<Record<string, unknown>>;
 
-/** The job is stopped, so long after its start in a process, and started again in the next. */
+/** The job is ended, so long after its start in a process, and started again in the next. */
 export interface PlannedStop {
   readonly afterMs: number;
-  readonly how: 'savepoint' | 'checkpoint';
+  /** It is stopped with a savepoint, or with a checkpoint; or it ends at once, and keeps its checkpoints. */
+  readonly how: 'savepoint' | 'checkpoint' | 'suspend' | 'cancel';
 }
 
 /** Everything that was drawn for a run, but the workload. */
@@ -36,6 +37,7 @@ export interface RunPlan {
   readonly slowSinkMs: number;
 }
 
+const RETENTION = 'execution.checkpointing.externalized-checkpoint-retention';
 const STRIKES_MAX = 4;
 /** Lives whose settings differ; later ones are like the last of them. */
 const LIVES = 8;
@@ -91,7 +93,8 @@ export function drawRun(random: SeededRandom, workload: Workload): RunPlan {
     return { 'millrace.host': random.pick(['inline', 'workers']), 'parallelism.default': parallelism(life) };
   });
   const triggerEveryMs = random.oneIn(4) ? random.pick([15, 60]) : undefined;
-  const stops = hasFiles && random.oneIn(3) ? drawStops(random) : [];
+  const keepsCancelled = common[RETENTION] === 'RETAIN_ON_CANCELLATION';
+  const stops = hasFiles && random.oneIn(3) ? drawStops(random, keepsCancelled) : [];
   const slowSinkMs = random.oneIn(4) ? random.pick([0.5, 5]) : 0;
   const databaseMs = random.pick([0.2, 2, 50]);
   return {
@@ -131,10 +134,11 @@ function drawSpeeds(random: SeededRandom): WorldSpeeds {
   };
 }
 
-function drawStops(random: SeededRandom): readonly PlannedStop[] {
+function drawStops(random: SeededRandom, keepsCancelled: boolean): readonly PlannedStop[] {
+  const ways = ['savepoint', 'checkpoint', 'suspend', keepsCancelled ? 'cancel' : 'suspend'] as const;
   return Array.from({ length: 1 + random.below(3) }, () => ({
     afterMs: random.pick([10, 50, 200]),
-    how: random.pick(['savepoint', 'checkpoint']),
+    how: random.pick(ways),
   }));
 }
 
@@ -174,10 +178,7 @@ function drawFiles(random: SeededRandom): Settings {
     'execution.checkpointing.dir': '/checkpoints',
     'execution.checkpointing.num-retained': random.pick([1, 1, 3]),
     'execution.checkpointing.data-inline-threshold': random.pick([0, 100, 20_480]),
-    'execution.checkpointing.externalized-checkpoint-retention': random.pick([
-      'RETAIN_ON_CANCELLATION',
-      'DELETE_ON_CANCELLATION',
-    ]),
+    [RETENTION]: random.pick(['RETAIN_ON_CANCELLATION', 'DELETE_ON_CANCELLATION']),
     'execution.state-recovery.path': 'latest',
   };
 }

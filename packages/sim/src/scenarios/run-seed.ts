@@ -131,8 +131,9 @@ class Run {
     supervisor.start();
     const end = await world.run(() => supervisor.isOver, { eventsMax: EVENTS_MAX, untilMs: RUN_MS_MAX });
     if (end === 'over' && plan.hasFiles) {
+      const { hinders } = this.strikes;
       this.strikes.end();
-      this.fileProblem = await wrongFile(world, this.strikes.hinders);
+      this.fileProblem = await wrongFile(world, hinders);
     }
     return end;
   }
@@ -154,7 +155,12 @@ class Run {
       return { kind: 'hang', message: `the job has not finished after ${after} (${end})${why}` };
     }
     if (this.fileProblem !== undefined) return { kind: 'files', message: this.fileProblem };
-    const message = workload.check(workload.results(site), undisturbed, plan.mode);
+    const results = workload.results(site);
+    if (plan.mode === 'at-least-once') {
+      const isExact = workload.check(results, undisturbed, 'exactly-once') === undefined;
+      this.coverage.add('at least once', isExact ? 'each result once' : 'not each result once');
+    }
+    const message = workload.check(results, undisturbed, plan.mode);
     return message === undefined ? undefined : { kind: 'results', message };
   }
 

@@ -5,6 +5,7 @@ import { finishedTasks } from './finished-tasks.ts';
 import { intervalJoin } from './interval-join.ts';
 import { iteratedState } from './iterated-state.ts';
 import { keyedCounts } from './keyed-counts.ts';
+import { lateData } from './late-data.ts';
 import { randomGraph } from './random-graph.ts';
 import { regions } from './regions.ts';
 import { slowSink } from './slow-sink.ts';
@@ -18,6 +19,7 @@ export const SCENARIOS: readonly Scenario[] = [
   finishedTasks,
   regions,
   windows,
+  lateData,
   intervalJoin,
   broadcastRules,
   iteratedState,

@@ -55,12 +55,10 @@ sourceContract({
 
 const orders = Array.from({ length: 40 }, (_, id) => ({ id, note: `note ${id}` }));
 const csv = gzipSync(`id,note\n${orders.map(({ id, note }) => `${id},${note}`).join('\n')}`);
+const csvDirectory = directoryOf({ 'o.csv.gz': csv });
 sourceContract({
   name: 'compressed CSV with a header',
-  create: () =>
-    FileSource.forCsv(directoryOf({ 'o.csv.gz': csv }), {
-      type: Types.ROW({ id: Types.INT, note: Types.STRING }),
-    }),
+  create: () => FileSource.forCsv(csvDirectory, { type: Types.ROW({ id: Types.INT, note: Types.STRING }) }),
   platform: () => platform,
   expected: orders,
   seeds: 5,

@@ -5,9 +5,12 @@
  *
  * I1  Files are listed before the first checkpoint and never again: a restored enumerator has its splits in its state.
  * I2  A split leaves `pending` in the call that assigns it.
+ * I3  A restored enumerator is one of the same paths: by I1 those that the program has added would never be read, and those
+ *     that it has taken out would be read on.
  */
+import { MillraceError } from '../../base/index.ts';
 import type { EnumeratorContext, SplitEnumerator } from '../../runtime/index.ts';
-import { type ListingOptions, listFiles } from './file-listing.ts';
+import { type ListingOptions, listFiles, shownPath } from './file-listing.ts';
 import { amountOf, type FileSplit, type ListedFile } from './file-split.ts';
 import type { WatchMemory } from './watched-files.ts';
 
@@ -17,6 +20,8 @@ export interface FileEnumeratorState {
   readonly pending: readonly FileSplit[] | undefined;
   /** Bytes, or rows, that readers were given. */
   readonly assigned?: number | undefined;
+  /** What was given to the source, sorted; absent in the state of a source that watches. */
+  readonly paths?: readonly string[] | undefined;
   /** Modification time of the newest file that was listed; undefined: there was none. */
   readonly newestModifiedMs?: number | undefined;
   /** The files known so far; only of watched directories. */
@@ -38,6 +43,7 @@ export class FileEnumerator implements SplitEnumerator<FileEnumeratorState> {
   #assigned: number;
   #newestModifiedMs: number | undefined;
 
+  /** Throws SOURCE_STATE_MISMATCH if `restored` is the state of a source of other paths. */
   constructor(
     context: EnumeratorContext<FileSplit>,
     paths: readonly string[],
@@ -52,6 +58,7 @@ export class FileEnumerator implements SplitEnumerator<FileEnumeratorState> {
     this.#pending = restored?.pending === undefined ? undefined : [...restored.pending];
     this.#assigned = restored?.assigned ?? 0;
     this.#newestModifiedMs = restored?.newestModifiedMs;
+    if (restored?.pending !== undefined && restored.paths !== undefined) this.#checkPaths(restored.paths);
   }
 
   async start(): Promise<void> {
@@ -84,9 +91,34 @@ export class FileEnumerator implements SplitEnumerator<FileEnumeratorState> {
     return {
       pending: this.#pending === undefined ? undefined : [...this.#pending],
       assigned: this.#assigned,
+      paths: this.#shownPaths(),
       newestModifiedMs: this.#newestModifiedMs,
     };
   }
 
   close(): void {}
+
+  #shownPaths(): string[] {
+    return this.#paths.map((path) => shownPath(this.#context.platform, path)).sort();
+  }
+
+  /** I3 */
+  #checkPaths(saved: readonly string[]): void {
+    const now = this.#shownPaths();
+    const gone = saved.find((path) => !now.includes(path));
+    const added = now.find((path) => !saved.includes(path));
+    if (gone === undefined && added === undefined) return;
+    const { sourceName } = this.#context;
+    const changes = [
+      ...(gone === undefined ? [] : [`${gone} has saved positions and is no longer read by the program`]),
+      ...(added === undefined ? [] : [`${added} has none and is now read by it`]),
+    ];
+    throw new MillraceError(
+      'SOURCE_STATE_MISMATCH',
+      `source "${sourceName}": ${changes.join('; ')}. Files are listed once, when the source starts without a snapshot. ` +
+        'Restore with the paths it was saved with, or give the changed source a new uid, with which it reads all of its ' +
+        'files, and let the restore drop the state of the old one.',
+      { details: { source: sourceName, saved, now } },
+    );
+  }
 }

@@ -32,7 +32,7 @@ export async function listFiles(
   for (const given of paths) {
     const { files, path } = platform.fileSystem(given);
     const stat = await files.stat(path);
-    const shown = hasScheme(given) ? given.replace(/\/+$/, '') : path;
+    const shown = shownPath(platform, given);
     if (stat === undefined) {
       if (options.mayBeMissing?.(shown) === true) continue;
       throw missing(sourceName, given);
@@ -41,6 +41,11 @@ export async function listFiles(
     else found.set(shown, listed(shown, stat));
   }
   return [...found.values()].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+}
+
+/** A path that was given to a source, as it stands in positions: a URI as it is, others absolute. */
+export function shownPath(platform: Platform, given: string): string {
+  return hasScheme(given) ? given.replace(/\/+$/, '') : platform.fileSystem(given).path;
 }
 
 async function walk(

@@ -292,6 +292,23 @@ test('a file that got shorter is an error with both sizes', async () => {
   });
 });
 
+test('positions are refused by a source of other paths, which are named', async () => {
+  const directory = directoryOf({ '1.txt': 'a\nb\n' });
+  const other = directoryOf({ '2.txt': 'c\n' });
+  const checkpoint = await checkpointAfter(FileSource.forTextLines(directory), 1);
+  for (const [paths, names] of [
+    [other, [directory, other]],
+    [[directory, other], [other]],
+  ] as const) {
+    await assert.rejects(resume(FileSource.forTextLines(paths), checkpoint), (error: Error) => {
+      assert.ok(hasCode(error, 'SOURCE_STATE_MISMATCH'));
+      for (const name of names) assert.ok(error.message.includes(`${name} has `), error.message);
+      return true;
+    });
+  }
+  assert.deepEqual(await resume(FileSource.forTextLines(`file://${directory}/`), checkpoint), ['a', 'b']);
+});
+
 test('a position in a text file is refused by a source of another format', async () => {
   const directory = directoryOf({ '1.txt': 'a\nb\n' });
   const checkpoint = await checkpointAfter(FileSource.forTextLines(directory), 1);
