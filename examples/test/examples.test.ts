@@ -148,6 +148,18 @@ describe('the example', () => {
   });
 });
 
+describe('the example', () => {
+  example('crash-test', 'finds nothing in the right job, and the mistake in the wrong one', async (site) => {
+    const [line, ...rest] = await printedBy(site);
+    assert.match(line!, /^The totals are right after \d{3} kills in \d{3} runs\.$/);
+    assert.deepEqual(rest, []);
+    const wrong = await site.run(['wrong']);
+    assert.notEqual(wrong.exitCode, 0);
+    assert.match(wrong.log, /The job does not survive a crash: .*\n {2}killed before /);
+    assert.match(wrong.log, /Typical causes:\n {2}- state that is kept in a field of the function/);
+  });
+});
+
 describe('the example, killed and started again,', () => {
   example('running-totals', 'writes each total once, and nothing more when it is over', async (site) => {
     const customers = ['Ada', 'Grace', 'Edsger'];
@@ -232,7 +244,7 @@ describe('all examples', () => {
       .filter((file) => file.endsWith('.ts'))
       .map((file) => file.slice(0, -'.ts'.length))
       .sort();
-    assert.equal(names.length, 10);
+    assert.equal(names.length, 11);
     assert.deepEqual([...tested].sort(), names);
     const readme = readFileSync(join(EXAMPLES, 'README.md'), 'utf8');
     const listed = [...readme.matchAll(/^\| \[([\w-]+)\.ts\]\(\1\.ts\) \|.*`npx node examples\/\1\.ts/gm)];

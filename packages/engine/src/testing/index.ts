@@ -1,3 +1,11 @@
+export {
+  type CrashTestOptions,
+  type CrashTestReport,
+  crashTest,
+} from './crash-test/crash-test.ts';
+export type { CrashTestContext, CrashTestResultOptions } from './crash-test/crash-test-context.ts';
+export type { CrashTestRun } from './crash-test/plan-runs.ts';
+export type { CrashTestSourceOptions } from './crash-test/replayed-source.ts';
 export { deepFreeze } from './frozen-reads.ts';
 export {
   type BuildJob,
