@@ -6,6 +6,7 @@ import {
   BUGS,
   Coverage,
   formatTraceLine,
+  problemOf,
   type RunResult,
   runTwice,
   type TraceLine,
@@ -93,25 +94,27 @@ async function runMany(
 
 async function runBugs({ jobs }: Arguments): Promise<boolean> {
   const left = BUGS.map(({ name }): Order => ({ type: 'bug', name }));
-  let missed = 0;
+  const width = Math.max(...BUGS.map(({ name }) => name.length));
+  const line = (name: string, seed: number | string, allowed: number | string, kind: string): void =>
+    console.log(
+      `${name.padEnd(width)}  ${String(seed).padStart(5)}  ${String(allowed).padStart(7)}  ${kind}`,
+    );
+  line('bug', 'seeds', 'allowed', 'found as');
+  const problems: string[] = [];
   await runOrders(
     jobs,
     () => left.shift(),
     (answer) => {
       if (answer.type !== 'bug') return;
-      const { name, description, seedsMax, found } = answer.search;
-      if (found === undefined) missed++;
-      const how =
-        found === undefined
-          ? `NOT FOUND within ${seedsMax} seeds`
-          : `found by seed ${found.seed} of ${seedsMax} (${found.finding!.kind}: ${found.finding!.message.split('\n')[0]})`;
-      console.log(`${name} (${description}): ${how}`);
+      const { bug, found } = answer.search;
+      const problem = problemOf(answer.search);
+      if (problem !== undefined) problems.push(`${bug.name} (${bug.description}): ${problem}`);
+      line(bug.name, found?.seed ?? '-', bug.seedsMax, found?.finding?.kind ?? 'NOT FOUND');
     },
   );
-  console.log(
-    missed === 0 ? `all ${BUGS.length} bugs were found` : `${missed} of ${BUGS.length} bugs were not found`,
-  );
-  return missed === 0;
+  for (const problem of problems) console.log(problem);
+  if (problems.length === 0) console.log(`all ${BUGS.length} bugs were found, and nothing without them`);
+  return problems.length === 0;
 }
 
 function reportFinding({ seed, finding, workload }: RunResult, name: string | undefined): void {

@@ -17,15 +17,10 @@ export async function runOrders(
 ): Promise<void> {
   await Promise.all(
     Array.from({ length: size }, async () => {
-      let child = startWorker();
+      const child = startWorker();
       try {
         for (let order = nextOrder(); order !== undefined; order = nextOrder()) {
-          const answer = await answerOf(child, order);
-          onAnswer(answer);
-          if (answer.type === 'seeds') continue;
-          // A bug stays planted for the rest of its process.
-          child.disconnect();
-          child = startWorker();
+          onAnswer(await answerOf(child, order));
         }
       } finally {
         child.kill();

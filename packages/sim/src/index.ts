@@ -1,6 +1,6 @@
 export { formatTraceLine, type TraceLine } from '../../engine/src/testing/simulation/index.ts';
 export { BUGS } from './bugs/all-bugs.ts';
-export { type BugSearch, findBug } from './bugs/find-bug.ts';
+export { type BugSearch, findBug, problemOf } from './bugs/find-bug.ts';
 export type { Finding, FindingKind } from './checkers/finding.ts';
 export { type RunOptions, type RunResult, runSeed } from './scenarios/run-seed.ts';
 export { runTwice } from './scenarios/run-twice.ts';

@@ -16,6 +16,8 @@ async function sourceTask(alignedTimeoutMs?: number) {
     asked: 0,
     isSynchronous: false,
     isWriting: false,
+    /** When an operator wants to be called. */
+    dueMs: Number.POSITIVE_INFINITY,
   };
   const parts = {
     key: { vertex: 0, subtask: 0 },
@@ -24,7 +26,12 @@ async function sourceTask(alignedTimeoutMs?: number) {
       open: async () => {},
       busy: () => output.busy,
       isDraining: false,
-      runScheduled: () => false,
+      nextScheduled: () => output.dueMs,
+      runScheduled: (nowMs: number) => {
+        if (output.dueMs > nowMs) return false;
+        calls.push('call');
+        return true;
+      },
       firesTimers: () => true,
       processWatermark: (watermarkMs: number) => calls.push(`watermark ${watermarkMs}`),
       finish: async () => calls.push('finish'),
@@ -124,6 +131,25 @@ describe('a source task', () => {
         task.turn(id, id);
       }
       assert.ok(output.records > 0, `aligned for ${alignedTimeoutMs} ms`);
+    }
+  });
+
+  it('makes a call that is due between two messages, and takes a message between two calls', async () => {
+    for (const alignedTimeoutMs of [undefined, 0]) {
+      const { task, calls, output } = await sourceTask(alignedTimeoutMs);
+      task.start();
+      // Nothing is read: an operator is busy until it is called, again and again.
+      output.busy = new Promise(() => {});
+      output.dueMs = 0;
+      output.isSynchronous = true;
+      for (let id = 0; id < 6; id++) {
+        task.trigger(barrier(id));
+        output.isWriting = false;
+        task.turn(id, id);
+      }
+      const called = calls.filter((call) => call === 'call').length;
+      assert.ok(called >= 2, `aligned for ${alignedTimeoutMs} ms: ${calls}`);
+      assert.ok(calls.length - called >= 2, `aligned for ${alignedTimeoutMs} ms: ${calls}`);
     }
   });
 

@@ -83,7 +83,7 @@ export class Task {
   private state: TaskState = 'opening';
   private started = false;
   private readonly inbox = new SourceInbox();
-  /** The source took one since it last read: triggers that come one upon the other must not keep it from reading. */
+  /** The source took one since it last read or made a scheduled call: triggers that come one upon the other keep it from neither. */
   private tookMessage = false;
   /** The checkpoint after which the job stops: nothing new begins unless it is given up. */
   private suspendedBy: number | undefined;
@@ -170,12 +170,14 @@ export class Task {
   turn(nowMs: number, monotonicMs: number): boolean {
     if (!this.hasTurns) return false;
     try {
-      const attended = this.attend(monotonicMs);
+      const attended = this.attend(nowMs, monotonicMs);
       const hasRoom = this.hasRoom();
       if ((!hasRoom || this.isHeldUp) && this.barriers.takeNext(monotonicMs)) return true;
       if (!hasRoom) return attended;
-      const worked = (this.isActive && this.chain.runScheduled(nowMs)) || attended;
-      return this.elementTurn(nowMs, monotonicMs) || worked;
+      const called = this.isActive && this.chain.runScheduled(nowMs);
+      // Nor do calls that come one upon the other keep messages waiting.
+      if (called && this.waiting !== undefined) this.tookMessage = false;
+      return this.elementTurn(nowMs, monotonicMs) || called || attended;
     } catch (error) {
       this.fail(error);
       return false;
@@ -196,9 +198,9 @@ export class Task {
   }
 
   /** What barriers that overtake need: done in every turn. */
-  private attend(monotonicMs: number): boolean {
+  private attend(nowMs: number, monotonicMs: number): boolean {
     let worked = this.barriers.attend(monotonicMs);
-    if (this.tookMessage && this.readsNext()) return worked;
+    if (this.tookMessage && (this.readsNext() || this.callsNext(nowMs))) return worked;
     for (let count = this.urgentCount(); count > 0; count--) {
       worked = this.takeSourceMessage(monotonicMs) || worked;
       this.tookMessage = true;
@@ -352,6 +354,11 @@ export class Task {
   /** Of a source: it reads in this turn unless it takes a message. */
   private readsNext(): boolean {
     return this.mayRead && this.hasRoom() && !this.isHeldUp && !this.isBusy();
+  }
+
+  /** It makes a scheduled call in this turn unless it takes a message: one that is busy may wait for nothing else. */
+  private callsNext(nowMs: number): boolean {
+    return this.isActive && this.chain.nextScheduled() <= nowMs && this.hasRoom();
   }
 
   private get hasTurns(): boolean {

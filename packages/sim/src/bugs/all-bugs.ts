@@ -1,7 +1,59 @@
-/** The registry of bugs on purpose. */
+/** The registry of bugs on purpose. Each is described in docs/design/003-simulator.md, too. */
+import { abortedFilesStay } from './aborted-files-stay.ts';
 import type { Bug } from './bug.ts';
+import { callsNotSnapshotted } from './calls-not-snapshotted.ts';
 import { commitBeforeCompletion } from './commit-before-completion.ts';
+import { commitsUnderWayForgotten } from './commits-under-way-forgotten.ts';
+import { committerNotIdempotent } from './committer-not-idempotent.ts';
+import { completionLostWhenFinished } from './completion-lost-when-finished.ts';
+import { dataNotSynced } from './data-not-synced.ts';
+import { deletesNotCopied } from './deletes-not-copied.ts';
+import { directoryNotLocked } from './directory-not-locked.ts';
 import { directoryNotSynced } from './directory-not-synced.ts';
+import { edgeNotCaptured } from './edge-not-captured.ts';
+import { finishedTasksSilent } from './finished-tasks-silent.ts';
+import { idsBeginAnew } from './ids-begin-anew.ts';
+import { lastKeyGroupLeftOut } from './last-key-group-left-out.ts';
 import { noAlignment } from './no-alignment.ts';
+import { overflowNotCaptured } from './overflow-not-captured.ts';
+import { pauseFromStart } from './pause-from-start.ts';
+import { positionOfFetched } from './position-of-fetched.ts';
+import { regionFailureIgnored } from './region-failure-ignored.ts';
+import { restoreDuringStore } from './restore-during-store.ts';
+import { restoredAfterNew } from './restored-after-new.ts';
+import { restoredValuesImmortal } from './restored-values-immortal.ts';
+import { splitsSnapshottedLate } from './splits-snapshotted-late.ts';
+import { subsumedBeforeStored } from './subsumed-before-stored.ts';
+import { timersNotSnapshotted } from './timers-not-snapshotted.ts';
+import { watermarkBeforeTimers } from './watermark-before-timers.ts';
+import { writeErrorUnhandled } from './write-error-unhandled.ts';
 
-export const BUGS: readonly Bug[] = [commitBeforeCompletion, directoryNotSynced, noAlignment];
+export const BUGS: readonly Bug[] = [
+  noAlignment,
+  overflowNotCaptured,
+  edgeNotCaptured,
+  restoredAfterNew,
+  finishedTasksSilent,
+  commitBeforeCompletion,
+  committerNotIdempotent,
+  commitsUnderWayForgotten,
+  completionLostWhenFinished,
+  positionOfFetched,
+  splitsSnapshottedLate,
+  timersNotSnapshotted,
+  watermarkBeforeTimers,
+  lastKeyGroupLeftOut,
+  deletesNotCopied,
+  restoredValuesImmortal,
+  callsNotSnapshotted,
+  dataNotSynced,
+  directoryNotSynced,
+  directoryNotLocked,
+  subsumedBeforeStored,
+  abortedFilesStay,
+  restoreDuringStore,
+  regionFailureIgnored,
+  idsBeginAnew,
+  pauseFromStart,
+  writeErrorUnhandled,
+];

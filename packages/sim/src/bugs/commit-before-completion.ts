@@ -12,7 +12,10 @@ type SnapshotState = (this: Insides, checkpointId: number) => Promise<unknown>;
 export const commitBeforeCompletion: Bug = {
   name: 'commit-before-completion',
   description: 'sinks commit at the barrier, not after the checkpoint completed',
-  seedsMax: 200,
+  seedsMax: 60,
+  kinds: ['results', 'unexpected-error'],
+  workload: 'keyed-counts',
+  focus: { strikes: ['task-failure', 'thread-loss', 'process-kill'] },
   plant: () =>
     replaceMethod<SnapshotState>(
       SinkOperator,

@@ -5,6 +5,9 @@ import { type Bug, replaceMethod } from './bug.ts';
 export const directoryNotSynced: Bug = {
   name: 'directory-not-synced',
   description: 'names of new files are never made durable',
-  seedsMax: 500,
+  seedsMax: 100,
+  kinds: ['results', 'unexpected-error'],
+  workload: 'keyed-counts',
+  focus: { strikes: ['power-failure', 'partial-power-failure'] },
   plant: () => replaceMethod(ManualFiles, 'syncDirectory', () => async () => {}),
 };

@@ -7,7 +7,13 @@ type Deployment = (...parameters: unknown[]) => object;
 export const noAlignment: Bug = {
   name: 'no-alignment',
   description: 'tasks go on with channels whose barrier has arrived while they wait for the others',
-  seedsMax: 500,
+  seedsMax: 100,
+  kinds: ['results'],
+  workload: 'slow-sink',
+  focus: {
+    strikes: ['task-failure', 'process-kill', 'thread-loss'],
+    settings: { 'execution.checkpointing.interval': 10, 'execution.checkpointing.unaligned.enabled': false },
+  },
   plant: () =>
     replaceMethod<Deployment>(
       ExecutionAttempt,

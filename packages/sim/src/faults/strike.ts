@@ -6,29 +6,32 @@
 import type { EventKind } from '../../../engine/src/testing/simulation/index.ts';
 import type { Place } from '../world/site.ts';
 
-export type StrikeKind =
+export const STRIKE_KINDS = [
   /** User code throws. */
-  | 'task-failure'
+  'task-failure',
   /** A worker thread is gone without a word, or out of memory. */
-  | 'thread-loss'
+  'thread-loss',
   /** kill -9. */
-  | 'process-kill'
+  'process-kill',
   /** The machine restarts: what was not synced is gone, or some of it. */
-  | 'power-failure'
-  | 'partial-power-failure'
+  'power-failure',
+  'partial-power-failure',
   /** An operation on a file fails without effect, after its effect (a write: after a part of it), or takes very long. */
-  | 'disk-error'
-  | 'disk-late-error'
-  | 'disk-hang'
+  'disk-error',
+  'disk-late-error',
+  'disk-hang',
   /** The disk is full for some time. */
-  | 'disk-full'
+  'disk-full',
   /** A process, or a thread, does nothing for some time. */
-  | 'process-freeze'
-  | 'thread-stall'
+  'process-freeze',
+  'thread-stall',
   /** The wall clock is set, forward or back. */
-  | 'wall-clock-jump'
+  'wall-clock-jump',
   /** The job is started once more while it runs. */
-  | 'double-start';
+  'double-start',
+] as const;
+
+export type StrikeKind = (typeof STRIKE_KINDS)[number];
 
 /** The moment: the `after`-th time, counted from 1, that something of the kind happens. */
 export type Moment =

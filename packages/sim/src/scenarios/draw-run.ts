@@ -38,6 +38,8 @@ export interface RunPlan {
 }
 
 const RETENTION = 'execution.checkpointing.externalized-checkpoint-retention';
+const TIMEOUT = 'execution.checkpointing.timeout';
+const LONG_TIMEOUT_MS = 600_000;
 const STRIKES_MAX = 4;
 /** Lives whose settings differ; later ones are like the last of them. */
 const LIVES = 8;
@@ -78,7 +80,7 @@ export function drawRun(random: SeededRandom, workload: Workload): RunPlan {
   const checkpoints = drawCheckpoints(random, mode, isSlow);
   const exchange = random.oneIn(8) ? {} : drawExchange(random);
   const restart = hasFiles ? drawRestart(random) : ENDLESS_RESTARTS;
-  const common: Settings = {
+  const drawn: Settings = {
     'pipeline.max-parallelism': 16,
     'pipeline.operator-chaining.enabled': half(),
     'pipeline.auto-watermark-interval': random.pick([10, 200]),
@@ -93,9 +95,11 @@ export function drawRun(random: SeededRandom, workload: Workload): RunPlan {
     return { 'millrace.host': random.pick(['inline', 'workers']), 'parallelism.default': parallelism(life) };
   });
   const triggerEveryMs = random.oneIn(4) ? random.pick([15, 60]) : undefined;
-  const keepsCancelled = common[RETENTION] === 'RETAIN_ON_CANCELLATION';
+  const keepsCancelled = drawn[RETENTION] === 'RETAIN_ON_CANCELLATION';
   const stops = hasFiles && random.oneIn(3) ? drawStops(random, keepsCancelled) : [];
   const slowSinkMs = random.oneIn(4) ? random.pick([0.5, 5]) : 0;
+  // What lies before a slow sink in exchanges that nothing overtakes takes longer than a short time-out.
+  const common = slowSinkMs > 1 ? { ...drawn, [TIMEOUT]: LONG_TIMEOUT_MS } : drawn;
   const databaseMs = random.pick([0.2, 2, 50]);
   return {
     features: {
@@ -160,7 +164,7 @@ function drawCheckpoints(random: SeededRandom, mode: RunPlan['mode'], isSlow: bo
     [`${prefix}.interval`]: random.pick([10, 30, 100]),
     [`${prefix}.min-pause`]: random.pick([0, 0, 20]),
     // Checkpoints that never complete in time would keep a job from its end.
-    [`${prefix}.timeout`]: isSlow ? 600_000 : random.pick([1000, 600_000]),
+    [TIMEOUT]: isSlow ? LONG_TIMEOUT_MS : random.pick([1000, LONG_TIMEOUT_MS]),
     [`${prefix}.tolerable-failed-checkpoints`]: random.pick([0, 2, 100]),
     [`${prefix}.max-concurrent-checkpoints`]: unaligned ? 1 : random.pick([1, 1, 2, 3]),
     ...(unaligned

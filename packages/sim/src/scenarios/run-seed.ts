@@ -17,6 +17,7 @@ import { CheckpointWatch, type WatchLimits } from '../checkers/checkpoint-watch.
 import { describeError, isExcusable, unexpectedRestart } from '../checkers/excusable-error.ts';
 import { wrongFile } from '../checkers/final-files.ts';
 import type { Finding } from '../checkers/finding.ts';
+import { STRIKE_KINDS, type StrikeKind } from '../faults/strike.ts';
 import { StrikeSequence } from '../faults/strike-sequence.ts';
 import { SCENARIOS } from '../workloads/all-workloads.ts';
 import type { Scenario, Workload } from '../workloads/workload.ts';
@@ -29,9 +30,24 @@ import { drawRun, type RunPlan } from './draw-run.ts';
 export interface RunOptions {
   /** Name of the workload; default: one is drawn. */
   readonly workload?: string | undefined;
+  /** What is to be tried rather than anything else. */
+  readonly focus?: Focus | undefined;
   /** Is told of every event. */
   readonly onLine?: ((line: TraceLine) => void) | undefined;
+  /** Where results of undisturbed runs are kept; default: one for the process. Another one for other code. */
+  readonly undisturbed?: Map<string, Undisturbed> | undefined;
 }
+
+/** Narrows what is drawn. */
+export interface Focus {
+  /** Only these are done to the run. */
+  readonly strikes?: readonly StrikeKind[];
+  /** By configuration key, in place of what is drawn. */
+  readonly settings?: Readonly<Record<string, unknown>>;
+}
+
+/** What a run that nothing was done to left, or how it failed. */
+export type Undisturbed = { readonly results: unknown } | { readonly failure: Finding };
 
 /** What came of a run. Plain data. */
 export interface RunResult {
@@ -59,10 +75,10 @@ export async function runSeed(seed: number, options: RunOptions = {}): Promise<R
   reuseGeneratedCode(GENERATED_TEXTS_MAX);
   const random = seededRandom(seed ^ 0x51ab);
   const workload = drawScenario(random, options.workload).draw(random);
-  const plan = drawRun(random, workload);
+  const plan = drawRun(random, focused(workload, options.focus));
   const run = new Run(seed, workload, plan, options.onLine);
   const end = await run.toEnd();
-  const finding = run.judge(end, await undisturbedResults(workload));
+  const finding = await run.judge(end, () => undisturbedRun(workload, options.undisturbed ?? UNDISTURBED));
   return {
     seed,
     workload: `${workload.name} (${workload.parameters})`,
@@ -72,6 +88,16 @@ export async function runSeed(seed: number, options: RunOptions = {}): Promise<R
     traceHash: run.world.traceHash,
     coverage: run.coverage.toData(),
     finding,
+  };
+}
+
+function focused(workload: Workload, { strikes, settings }: Focus = {}): Workload {
+  const { withoutStrikes = [] } = workload.limits;
+  const others = strikes === undefined ? [] : STRIKE_KINDS.filter((kind) => !strikes.includes(kind));
+  return {
+    ...workload,
+    limits: { ...workload.limits, withoutStrikes: [...withoutStrikes, ...others] },
+    settings: { ...workload.settings, ...settings },
   };
 }
 
@@ -138,7 +164,7 @@ class Run {
     return end;
   }
 
-  judge(end: RunEnd, undisturbed: unknown): Finding | undefined {
+  async judge(end: RunEnd, runUndisturbed: () => Promise<Undisturbed>): Promise<Finding | undefined> {
     const { world, supervisor, workload, site, plan } = this;
     for (const life of supervisor.lives) this.coverage.add('ends of processes', life.end?.type ?? 'none');
     const [unhandled] = world.unhandled;
@@ -155,12 +181,14 @@ class Run {
       return { kind: 'hang', message: `the job has not finished after ${after} (${end})${why}` };
     }
     if (this.fileProblem !== undefined) return { kind: 'files', message: this.fileProblem };
+    const undisturbed = await runUndisturbed();
+    if ('failure' in undisturbed) return undisturbed.failure;
     const results = workload.results(site);
     if (plan.mode === 'at-least-once') {
-      const isExact = workload.check(results, undisturbed, 'exactly-once') === undefined;
+      const isExact = workload.check(results, undisturbed.results, 'exactly-once') === undefined;
       this.coverage.add('at least once', isExact ? 'each result once' : 'not each result once');
     }
-    const message = workload.check(results, undisturbed, plan.mode);
+    const message = workload.check(results, undisturbed.results, plan.mode);
     return message === undefined ? undefined : { kind: 'results', message };
   }
 
@@ -202,13 +230,14 @@ function judgeLife(life: JobLife): Finding {
   return { kind: 'hang', message: `${where}: nothing is left to happen, and its program has not ended` };
 }
 
-/** Results of undisturbed runs, by workload and parameters. */
-const undisturbed = new Map<string, unknown>();
+/** By workload and parameters. */
+const UNDISTURBED = new Map<string, Undisturbed>();
 const UNDISTURBED_MAX = 1000;
 
-async function undisturbedResults(workload: Workload): Promise<unknown> {
+async function undisturbedRun(workload: Workload, known: Map<string, Undisturbed>): Promise<Undisturbed> {
   const key = `${workload.name} ${workload.parameters}`;
-  if (undisturbed.has(key)) return undisturbed.get(key);
+  const before = known.get(key);
+  if (before !== undefined) return before;
   const world = new SimulatedWorld({ seed: 0 });
   const site = new Site(world);
   const supervisor = new JobSupervisor(world, {
@@ -224,14 +253,17 @@ async function undisturbedResults(workload: Workload): Promise<unknown> {
   });
   supervisor.replaces = () => false;
   supervisor.start();
-  await world.run(() => supervisor.isOver);
+  await world.run(() => supervisor.isOver, { eventsMax: EVENTS_MAX, untilMs: RUN_MS_MAX });
   const end = supervisor.lives[0]!.end;
-  if (end?.type !== 'exited') {
-    const why = end?.type === 'failed' ? describeError(end.error) : (end?.type ?? 'it does not end');
-    throw new Error(`${key} does not come to its end even if nothing disturbs it: ${why}`);
-  }
-  if (undisturbed.size >= UNDISTURBED_MAX) undisturbed.clear();
-  const results = workload.results(site);
-  undisturbed.set(key, results);
-  return results;
+  if (known.size >= UNDISTURBED_MAX) known.clear();
+  const run: Undisturbed =
+    end?.type === 'exited' ? { results: workload.results(site) } : { failure: undisturbedFailure(end) };
+  known.set(key, run);
+  return run;
+}
+
+function undisturbedFailure(end: JobLife['end']): Finding {
+  const what = 'the job does not come to its end even if nothing disturbs it';
+  if (end?.type !== 'failed') return { kind: 'hang', message: `${what} (${end?.type ?? 'it goes on'})` };
+  return { kind: 'unexpected-error', message: `${what}: ${describeError(end.error)}` };
 }

@@ -10,23 +10,18 @@ export interface KeptSeed {
 
 export const KEPT_SEEDS: readonly KeptSeed[] = [
   {
-    seed: 39,
+    seed: 2207,
+    workload: 'async-calls',
+    about: 'synchronous snapshots, one upon the other, do not keep an asynchronous operator from its retries',
+  },
+  {
+    seed: 5,
     workload: 'slow-sink',
-    about: 'what waits in the overflow lists is overtaken, and is there again after a kill',
+    about: 'what rings and overflow lists hold is overtaken, and is restored at another parallelism',
   },
   {
     seed: 10,
-    workload: 'slow-sink',
-    about: 'data in flight is restored at another parallelism',
-  },
-  {
-    seed: 7,
     workload: 'finished-tasks',
-    about: 'the writers that ended first have their results committed by a checkpoint of the others',
-  },
-  {
-    seed: 134,
-    workload: 'keyed-counts',
-    about: 'a task fails while the job stops with a savepoint',
+    about: 'writers that ended first have their results committed by a checkpoint of the others',
   },
 ];

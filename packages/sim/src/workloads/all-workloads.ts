@@ -9,7 +9,9 @@ import { lateData } from './late-data.ts';
 import { randomGraph } from './random-graph.ts';
 import { regions } from './regions.ts';
 import { slowSink } from './slow-sink.ts';
+import { timeToLive } from './time-to-live.ts';
 import { timers } from './timers.ts';
+import { twoStages } from './two-stages.ts';
 import { windows } from './windows.ts';
 import type { Scenario } from './workload.ts';
 
@@ -25,5 +27,7 @@ export const SCENARIOS: readonly Scenario[] = [
   iteratedState,
   asyncCalls,
   timers,
+  timeToLive,
+  twoStages,
   randomGraph,
 ];

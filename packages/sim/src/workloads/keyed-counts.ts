@@ -5,88 +5,16 @@
  *     partitions ── pass ──hash──► count (value state) ──► sink
  *                                                └─rebalance─► in half of the draws
  */
-import {
-  type Collector,
-  type KeyedProcessContext,
-  KeyedProcessFunction,
-  type ProcessContext,
-  ProcessFunction,
-  type RuntimeContext,
-  type StreamExecutionEnvironment,
-  Types,
-  type ValueState,
-  ValueStateDescriptor,
-  WatermarkStrategy,
-} from '@millrace/engine';
+import { type StreamExecutionEnvironment, Types, WatermarkStrategy } from '@millrace/engine';
 import { PacedSource } from '../../../engine/src/testing/paced-source.ts';
 import type { SeededRandom } from '../../../engine/src/testing/seeded-random.ts';
+import { committedOf, firstMissing, firstOutOfOrder } from '../checkers/committed.ts';
 import { firstDifference } from '../checkers/multiset.ts';
 import type { Site } from '../world/site.ts';
+import { Count, type Counted, countedType, type Item, itemsOf, itemType, Pass } from './item.ts';
 import type { Scenario, Workload } from './workload.ts';
 
-interface Item {
-  readonly key: string;
-  readonly id: number;
-  readonly padding: string;
-}
-
-interface Counted {
-  readonly key: string;
-  readonly id: number;
-  readonly count: number;
-}
-
-const itemType = Types.ROW({ key: Types.STRING, id: Types.LONG, padding: Types.STRING });
-const countedType = Types.ROW({ key: Types.STRING, id: Types.LONG, count: Types.LONG });
 const DATABASE = 'counts';
-
-class Pass extends ProcessFunction<Item, Item> {
-  readonly #site: Site;
-
-  constructor(site: Site) {
-    super();
-    this.#site = site;
-  }
-
-  override open(): void {
-    this.#site.pass('open');
-  }
-
-  override processElement(item: Item, _context: ProcessContext, out: Collector<Item>): void {
-    this.#site.pass('source');
-    out.collect(item);
-  }
-}
-
-class Count extends KeyedProcessFunction<string, Item, Counted> {
-  readonly #site: Site;
-  #count!: ValueState<number>;
-
-  constructor(site: Site) {
-    super();
-    this.#site = site;
-  }
-
-  override open(context: RuntimeContext): void {
-    this.#site.pass('open');
-    this.#count = context.getState(new ValueStateDescriptor('count', Types.LONG));
-  }
-
-  override processElement(item: Item, _context: KeyedProcessContext<string>, out: Collector<Counted>): void {
-    this.#site.pass('record');
-    const count = (this.#count.value() ?? 0) + 1;
-    this.#count.update(count);
-    out.collect({ key: item.key, id: item.id, count });
-  }
-
-  override snapshotState(): void {
-    this.#site.pass('snapshot');
-  }
-
-  override notifyCheckpointComplete(): void {
-    this.#site.pass('complete');
-  }
-}
 
 /** What results depend on. */
 interface Shape {
@@ -127,7 +55,7 @@ function drawPace(random: SeededRandom): Pace {
 }
 
 function workload(shape: Shape, pace: Pace): Workload {
-  const all = partitionsOf(shape, pace.paddingChars);
+  const all = itemsOf({ name: '', ...shape, paddingChars: pace.paddingChars });
   return {
     name: keyedCounts.name,
     parameters: Object.entries(shape)
@@ -135,17 +63,10 @@ function workload(shape: Shape, pace: Pace): Workload {
       .join(', '),
     limits: { atLeastOnce: true, parallelismMax: 4 },
     setup: (env, site) => buildJob(env, site, all, pace),
-    results: (site) => resultsOf(site),
+    results: (site) => committedOf<Counted>(site, DATABASE),
     check: (results, undisturbed, mode) =>
       difference(results as Counted[], undisturbed as Counted[], mode, !pace.rebalances),
   };
-}
-
-function partitionsOf({ partitions, records, keys }: Shape, paddingChars: number): Item[][] {
-  const padding = 'x'.repeat(paddingChars);
-  return Array.from({ length: partitions }, (_, partition) =>
-    Array.from({ length: records }, (_, id) => ({ key: `${partition}-${id % keys}`, id, padding })),
-  );
 }
 
 function buildJob(env: StreamExecutionEnvironment, site: Site, all: Item[][], pace: Pace): void {
@@ -164,15 +85,6 @@ function buildJob(env: StreamExecutionEnvironment, site: Site, all: Item[][], pa
   (rebalances ? counted.rebalance() : counted).sinkTo(site.sink<Counted>(DATABASE)).uid('sink');
 }
 
-/** In the order in which they were written. After a restart transactions of several checkpoints are committed in any order. */
-function resultsOf(site: Site): Counted[] {
-  const { transactions } = site.database<Counted>(DATABASE);
-  return [...transactions.values()]
-    .filter(({ state }) => state === 'committed')
-    .sort((a, b) => a.checkpointId! - b.checkpointId!)
-    .flatMap(({ values }) => values);
-}
-
 const textOf = ({ key, id, count }: Counted): string => `${key} record ${id} count ${count}`;
 
 function difference(
@@ -184,16 +96,13 @@ function difference(
   if (mode === 'at-least-once') {
     // Counts go on where records come again; the records themselves must all be there.
     const recordOf = ({ key, id }: Counted): string => `${key} record ${id}`;
-    return firstDifference(new Set(results.map(recordOf)), undisturbed.map(recordOf));
+    return firstMissing(results.map(recordOf), undisturbed.map(recordOf));
   }
   const wrong = firstDifference(results.map(textOf), undisturbed.map(textOf));
   if (wrong !== undefined || !isOrdered) return wrong;
-  const last = new Map<string, number>();
-  for (const result of results) {
-    const before = last.get(result.key) ?? 0;
-    if (result.count !== before + 1)
-      return `out of order: ${textOf(result)} came after count ${before} of its key`;
-    last.set(result.key, result.count);
-  }
-  return undefined;
+  return firstOutOfOrder(
+    results,
+    ({ key }) => key,
+    ({ count }) => count,
+  );
 }

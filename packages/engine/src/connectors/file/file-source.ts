@@ -92,7 +92,8 @@ interface Format<T> {
  * {@link FileSource.monitorContinuously} makes a source that goes on looking for new ones.
  *
  * Guarantee: exactly-once, as long as the files are what they were when they were listed. What is not, is an error that
- * names the file; `onMissingFile: 'skip'` goes on without a file that is gone.
+ * names the file; `onMissingFile: 'skip'` goes on without a file that is gone. A restore with other paths than those that were
+ * listed is refused with SOURCE_STATE_MISMATCH.
  */
 export class FileSource<T, B extends Boundedness = 'bounded'>
   implements Source<T, FileSplit, FileEnumeratorState>
