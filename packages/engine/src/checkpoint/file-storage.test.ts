@@ -357,3 +357,30 @@ test('an opening that fails at any of its steps gives the lock back', async () =
     assert.ok(failed || step > 5, `only ${step} steps`);
   }
 });
+
+test('a savepoint whose record fails after its effect is recorded no more before it is removed', async () => {
+  const platform = createManualPlatform();
+  const storage = await opened(platform);
+  await writeCheckpoint(platform, storage, 1, JOB);
+  const location = await storage.beginSavepoint(2, 'file:///sp');
+  const manifest = { ...(await writeState(platform, location, JOB)), kind: 'savepoint' } as const;
+  const original = platform.files.rename.bind(platform.files);
+  platform.files.rename = async (from, to) => {
+    await original(from, to);
+    if (to.endsWith('/_job')) throw new MillraceError('FILE_SYSTEM_ERROR', 'EIO, or so it seems');
+  };
+  await assert.rejects(storage.complete(location, manifest, true), /EIO/);
+  const latest = async (): Promise<number | undefined> =>
+    (await findLatestSnapshot(platform, DIRECTORY, 'totals', 'stop')).snapshot?.checkpointId;
+  // Whenever the job is killed from now on, it finds what it goes on from.
+  assert.equal(await latest(), 2);
+  assert.equal(await storage.discard(location), false);
+  assert.equal(await latest(), 1);
+  platform.files.rename = original;
+  await storage.retryDeletes();
+  assert.equal(await latest(), 1);
+  assert.deepEqual(
+    platform.files.allFiles().filter((file) => file.startsWith('/sp/')),
+    [],
+  );
+});

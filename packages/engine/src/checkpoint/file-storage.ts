@@ -16,7 +16,7 @@ import type {
 import { type JobRecord, readJobFile, type SnapshotElsewhere, writeJobFile } from './job-file.ts';
 import { PendingDeletes } from './pending-deletes.ts';
 import { ClaimedSnapshots, claimantOf } from './snapshot-claim.ts';
-import { completeSnapshot } from './snapshot-directory.ts';
+import { completeSnapshot, removeSnapshot } from './snapshot-directory.ts';
 import type { SnapshotManifest } from './snapshot-manifest.ts';
 import {
   checkpointDirectoryName,
@@ -45,6 +45,8 @@ export class FileCheckpointStorage implements CheckpointStorage {
   private owner: StorageOwner | undefined;
   /** What the job goes on from as long as it has no newer checkpoint: nobody would find it, were the directory removed. */
   private goesOnFrom: SnapshotElsewhere | undefined;
+  /** The savepoint that is recorded, or is not: writing the record failed, perhaps after its effect. */
+  private doubtful: string | undefined;
   /** Another job has claimed one of its checkpoints. */
   private isLeft: boolean | undefined;
   private lock: DirectoryLock | undefined;
@@ -101,11 +103,10 @@ export class FileCheckpointStorage implements CheckpointStorage {
     const { checkpointId, timestampMs, kind } = manifest;
     const { directory } = snapshot;
     if (stopsJob && kind === 'savepoint') {
-      await this.goOnFrom({ why: 'stopped-with', directory, checkpointId, sinceMs: timestampMs });
+      await this.stopWith({ why: 'stopped-with', directory, checkpointId, sinceMs: timestampMs });
     } else if (
       kind === 'checkpoint' &&
-      this.goesOnFrom !== undefined &&
-      checkpointId > this.goesOnFrom.checkpointId
+      (this.doubtful !== undefined || checkpointId > (this.goesOnFrom?.checkpointId ?? checkpointId))
     ) {
       // Too late to fail: the checkpoint is complete, and newer than what is recorded.
       await this.goOnFrom(undefined).catch((error: unknown) => this.warn('the record of the job', error));
@@ -114,7 +115,13 @@ export class FileCheckpointStorage implements CheckpointStorage {
   }
 
   discard(location: CheckpointLocation): Promise<boolean> {
-    return location.kind === 'directory' ? this.deletes.remove(location.directory) : Promise.resolve(true);
+    if (location.kind !== 'directory') return Promise.resolve(true);
+    const { directory } = location;
+    if (this.doubtful !== directory) return this.deletes.remove(directory);
+    return this.deletes.remove(directory, async () => {
+      if (this.doubtful === directory) await this.recordJob();
+      await removeSnapshot(this.platform, directory);
+    });
   }
 
   async adopt(snapshot: CompletedSnapshot, claim: boolean): Promise<void> {
@@ -181,14 +188,27 @@ export class FileCheckpointStorage implements CheckpointStorage {
     await this.recordJob();
   }
 
-  private recordJob(): Promise<void> {
+  /** The savepoint fails if it cannot be recorded; then the record must be written anew before it is removed. */
+  private async stopWith(snapshot: SnapshotElsewhere): Promise<void> {
+    const before = this.goesOnFrom;
+    try {
+      await this.goOnFrom(snapshot);
+    } catch (error) {
+      this.goesOnFrom = before;
+      this.doubtful = snapshot.directory;
+      throw error;
+    }
+  }
+
+  private async recordJob(): Promise<void> {
     const record: JobRecord = {
       ...this.owned(),
       goesOnFrom: this.goesOnFrom,
       claimed: this.claims.directories,
       isLeft: this.isLeft,
     };
-    return writeJobFile(this.platform, this.jobDirectory(), record);
+    await writeJobFile(this.platform, this.jobDirectory(), record);
+    this.doubtful = undefined;
   }
 
   private warn(what: string, error: unknown): void {

@@ -25,3 +25,9 @@ export const KEPT_SEEDS: readonly KeptSeed[] = [
     about: 'writers that ended first have their results committed by a checkpoint of the others',
   },
 ];
+
+/** Runs in the mode of at least once that fail between two barriers of one checkpoint. */
+export const AT_LEAST_ONCE: readonly (readonly [seed: number, workload: string])[] = [
+  [1, 'keyed-counts'],
+  [101, 'finished-tasks'],
+];
