@@ -77,7 +77,7 @@ test('a savepoint goes to its target under a random name, also with checkpoints 
   const memory = new MemoryCheckpointStorage(platform, 1000);
   await memory.open(JOB);
   for (const storage of [await opened(platform), memory]) {
-    const location = await storage.beginSavepoint(4, 'file:///sp');
+    const location = { ...(await storage.beginSavepoint('file:///sp')), checkpointId: 4 };
     const snapshot = await storage.complete(location, await writeState(platform, location, JOB));
     assert.match(snapshot.directory ?? '', /^file:\/\/\/sp\/savepoint-cca7bc-[0-9a-f]{12}$/);
     assert.equal(await assertRestorable(platform, snapshot.directory!), 4);
@@ -362,7 +362,7 @@ test('a savepoint whose record fails after its effect is recorded no more before
   const platform = createManualPlatform();
   const storage = await opened(platform);
   await writeCheckpoint(platform, storage, 1, JOB);
-  const location = await storage.beginSavepoint(2, 'file:///sp');
+  const location = { ...(await storage.beginSavepoint('file:///sp')), checkpointId: 2 };
   const manifest = { ...(await writeState(platform, location, JOB)), kind: 'savepoint' } as const;
   const original = platform.files.rename.bind(platform.files);
   platform.files.rename = async (from, to) => {
