@@ -56,6 +56,8 @@ export class FileCheckpointStorage implements CheckpointStorage {
   private isRecordDoubtful = false;
   /** Ends with the write of the record that was begun last. */
   private recording: Promise<void> = Promise.resolve();
+  /** The highest that a savepoint was given. */
+  private savepointId: number | undefined;
   private lost: LostCheckpoint | undefined;
   private lock: DirectoryLock | undefined;
 
@@ -78,6 +80,7 @@ export class FileCheckpointStorage implements CheckpointStorage {
       }
       const record = await readJobFile(this.platform, this.jobDirectory());
       this.goesOnFrom = record?.goesOnFrom;
+      this.savepointId = record?.savepointId;
       this.lost = await this.stillLost(record?.lost);
       await this.claims.resume(record?.claimed ?? [], owner);
       await this.recordJob();
@@ -110,9 +113,10 @@ export class FileCheckpointStorage implements CheckpointStorage {
     stopsJob = false,
     signal?: AbortSignal,
   ): Promise<CompletedSnapshot> {
+    const { checkpointId, timestampMs, kind } = manifest;
+    if (kind === 'savepoint' && !stopsJob) await this.recordSavepointId(checkpointId, signal);
     const snapshot = await completeInDirectory(this.platform, location, manifest, signal);
     signal?.throwIfAborted();
-    const { checkpointId, timestampMs, kind } = manifest;
     const { directory } = snapshot;
     if (stopsJob && kind === 'savepoint') {
       await this.stopWith({ why: 'stopped-with', directory, checkpointId, sinceMs: timestampMs }, signal);
@@ -196,6 +200,15 @@ export class FileCheckpointStorage implements CheckpointStorage {
     await this.letGo();
   }
 
+  /**
+   * Before the savepoint is complete: if the job is killed then, nobody may give its id again. (With what a job stops with the
+   * record is written afterwards anyway, and nobody is told of it before.)
+   */
+  private recordSavepointId(checkpointId: number, signal: AbortSignal | undefined): Promise<void> {
+    this.savepointId = Math.max(this.savepointId ?? 0, checkpointId);
+    return this.inTurn(() => this.writeRecord(this.goesOnFrom, signal));
+  }
+
   /** The savepoint fails if it is not recorded; then the record must be written anew before it is removed. */
   private async stopWith(snapshot: SnapshotElsewhere, signal: AbortSignal | undefined): Promise<void> {
     try {
@@ -229,8 +242,8 @@ export class FileCheckpointStorage implements CheckpointStorage {
   private async writeRecord(goesOnFrom: SnapshotElsewhere | undefined, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
     this.isRecordDoubtful = true;
-    const { claims, lost } = this;
-    const record: JobRecord = { ...this.owned(), goesOnFrom, claimed: claims.directories, lost };
+    const { claims, savepointId, lost } = this;
+    const record: JobRecord = { ...this.owned(), goesOnFrom, savepointId, claimed: claims.directories, lost };
     await writeJobFile(this.platform, this.jobDirectory(), record, signal);
     signal?.throwIfAborted();
     this.goesOnFrom = goesOnFrom;

@@ -4,11 +4,12 @@
  *
  *   { "format": "millrace-job", "jobId": "...", "jobName": "...", "lineageId": "...",
  *     "goesOnFrom": { "why": "stopped-with", "directory": "...", "checkpointId": 7, "sinceMs": 1732880000123 },
- *     "claimed": ["<directory>"],
+ *     "savepointId": 6, "claimed": ["<directory>"],
  *     "lost": { "checkpointId": 6, "timestampMs": 1732880000100, "jobId": "...", "jobName": "..." } }
  *
  * `goesOnFrom`: the snapshot elsewhere that is newer than all checkpoints here: the job was stopped with it, or started from
- * it and has completed none since. `claimed`: snapshots elsewhere that the job owns, as long as their `_claimed` says so too.
+ * it and has completed none since. `savepointId`: the highest id that a savepoint was given; no checkpoint may get it again, and
+ * only the record knows it, because savepoints lie anywhere. `claimed`: snapshots elsewhere that the job owns, as long as their `_claimed` says so too.
  * `lost`: the newest checkpoint here that another job has claimed, as long as it is gone or its `_claimed` says so too. Nobody
  * begins anew in the name of this job, nor goes on from an older one as if there had been no newer.
  */
@@ -47,6 +48,7 @@ export interface LostCheckpoint extends Claimant {
 /** What the file says. */
 export interface JobRecord extends StorageOwner {
   readonly goesOnFrom?: SnapshotElsewhere | undefined;
+  readonly savepointId?: number | undefined;
   readonly claimed?: readonly string[] | undefined;
   readonly lost?: LostCheckpoint | undefined;
 }
@@ -67,14 +69,14 @@ export function writeJobFile(
   record: JobRecord,
   signal?: AbortSignal,
 ): Promise<void> {
-  const { jobId, jobName, lineageId, lost } = record;
+  const { jobId, jobName, lineageId, savepointId, lost } = record;
   const place = (directory: string): string => recordedPlace(platform, directory);
   const goesOnFrom = record.goesOnFrom && {
     ...record.goesOnFrom,
     directory: place(record.goesOnFrom.directory),
   };
   const claimed = record.claimed?.length ? record.claimed.slice(-CLAIMED_MAX).map(place) : undefined;
-  const text = { format: 'millrace-job', jobId, jobName, lineageId, goesOnFrom, claimed, lost };
+  const text = { format: 'millrace-job', jobId, jobName, lineageId, goesOnFrom, savepointId, claimed, lost };
   return writeRecord(platform, jobDirectory, JOB_FILE, text, signal);
 }
 
@@ -87,6 +89,7 @@ export async function readJobFile(platform: Platform, jobDirectory: string): Pro
       jobName: reader.text('jobName'),
       lineageId: reader.text('lineageId'),
       goesOnFrom: reader.has('goesOnFrom') ? readElsewhere(reader.required('goesOnFrom')) : undefined,
+      savepointId: reader.has('savepointId') ? reader.integer('savepointId', 0) : undefined,
       claimed: reader.has('claimed') ? reader.list('claimed', CLAIMED_MAX, String) : undefined,
       lost: reader.has('lost') ? readLost(reader.required('lost')) : undefined,
     };

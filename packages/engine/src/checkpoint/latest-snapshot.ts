@@ -36,7 +36,7 @@ export interface LatestSnapshot {
    * ever open.
    */
   readonly execution: { readonly jobId: string; readonly lineageId: string } | undefined;
-  /** The highest id that a checkpoint of its lineage was found to have, complete or not; with a snapshot only. */
+  /** The highest id that a checkpoint or savepoint of its lineage is known to have, complete or not; undefined: of none. */
   readonly highestCheckpointId: number | undefined;
 }
 
@@ -71,7 +71,7 @@ export async function findLatestSnapshot(
           explanation: [...choice.explanation, `(looked for "${jobName}" in ${directory})`],
           warning: undefined,
           execution: found.abandoned,
-          highestCheckpointId: undefined,
+          highestCheckpointId: found.savepointIds.get(found.abandoned?.lineageId ?? ''),
         };
       case 'stop':
         for (const line of choice.explanation) platform.logger.log('warn', line);
@@ -80,7 +80,7 @@ export async function findLatestSnapshot(
         const { explanation, warning, candidate } = choice;
         const snapshot = await readSnapshot(platform, candidate.directory);
         const { jobId, lineageId } = candidate;
-        const highestCheckpointId = highestIdOf(found.candidates, lineageId);
+        const highestCheckpointId = highestIdOf(found, lineageId);
         return { snapshot, explanation, warning, execution: { jobId, lineageId }, highestCheckpointId };
       }
       case 'check': {
@@ -107,9 +107,9 @@ export async function jobThatClaimed(
   return undefined;
 }
 
-function highestIdOf(candidates: readonly SnapshotCandidate[], lineageId: string): number {
+function highestIdOf({ candidates, savepointIds }: Candidates, lineageId: string): number {
   const ids = candidates.filter((each) => each.lineageId === lineageId).map((each) => each.checkpointId);
-  return ids.reduce((a, b) => Math.max(a, b), 0);
+  return ids.reduce((a, b) => Math.max(a, b), savepointIds.get(lineageId) ?? 0);
 }
 
 async function check(platform: Platform, directory: string): Promise<SnapshotCondition> {
@@ -121,6 +121,8 @@ interface Candidates {
   readonly candidates: SnapshotCandidate[];
   /** An execution of the job; if it has no candidate, it did not come as far as a checkpoint. */
   readonly abandoned: LatestSnapshot['execution'];
+  /** The highest id of a savepoint by lineage, as far as there was one: it lies elsewhere. */
+  readonly savepointIds: ReadonlyMap<string, number>;
   /** Names of other jobs that have checkpoints there. */
   readonly otherJobs: ReadonlySet<string>;
 }
@@ -134,6 +136,7 @@ async function findCandidates(
   const { files, path } = platform.fileSystem(directory);
   const candidates: SnapshotCandidate[] = [];
   let abandoned: Candidates['abandoned'];
+  const savepointIds = new Map<string, number>();
   const otherJobs = new Set<string>();
   for (const entry of await files.list(path)) {
     if (!entry.isDirectory) continue;
@@ -144,13 +147,17 @@ async function findCandidates(
       continue;
     }
     if (executions?.has(entry.name) === false) continue;
+    if (record?.savepointId !== undefined) {
+      const before = savepointIds.get(record.lineageId) ?? 0;
+      savepointIds.set(record.lineageId, Math.max(before, record.savepointId));
+    }
     if (record?.jobId === entry.name && record.lost === undefined)
       abandoned ??= { jobId: record.jobId, lineageId: record.lineageId };
     const own = { jobId: entry.name, lineageId: record?.lineageId ?? entry.name };
     candidates.push(...(await checkpointsOf(platform, jobDirectory, jobName, own, record?.lost)));
     if (record !== undefined) candidates.push(...(await snapshotsElsewhere(platform, record)));
   }
-  return { candidates, abandoned, otherJobs };
+  return { candidates, abandoned, savepointIds, otherJobs };
 }
 
 /** What lies in the directory of an execution, or was claimed there. `own`: whose they are if they do not say it. */
