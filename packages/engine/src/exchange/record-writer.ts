@@ -49,6 +49,8 @@ export interface RecordWriterOptions<T> {
   /** For errors: "output of operator 'x'". */
   readonly label: string;
   readonly partitioning: Partitioning;
+  /** False: barriers keep their place among the records, as they do in any case where the partitioning demands it (`overtakes`). */
+  readonly overtakable?: boolean;
   readonly valueSerializer: TypeSerializer<T>;
   /** For `hash`, and only then. The selector is the user's. */
   readonly key?: {
@@ -155,11 +157,11 @@ class SegmentRecordWriter<T> implements RecordWriter<T> {
 
   constructor(options: RecordWriterOptions<T>) {
     const { layout } = checkWiring(options);
-    const { label, channels, partitioning, valueSerializer } = options;
+    const { label, channels, partitioning, overtakable = true, valueSerializer } = options;
     this.#label = label;
     this.#valueSerializer = valueSerializer;
     this.#hashed = partitioning === 'hash';
-    this.overtakes = overtakes(partitioning);
+    this.overtakes = overtakable && overtakes(partitioning);
     this.#maxRecordBytes = options.maxRecordBytes ?? MAX_RECORD_BYTES;
     this.#segmentBytes = layout.segmentBytes;
     this.#freeNeeded = segmentsForTurn(layout);

@@ -13,7 +13,6 @@ import {
   createRing,
   Doorbell,
   InputGate,
-  overtakes,
   type RecordWriter,
   type RestoredChannel,
   type RingLayout,
@@ -25,6 +24,7 @@ import type { Platform } from '../platform/index.ts';
 import { createKeySerializer, createSerializer } from '../types/index.ts';
 import { chainedEdgeIdentity, edgeIdentities } from './edge-identity.ts';
 import type { JobEdge, JobGraph, JobVertex } from './job-vertex.ts';
+import { overtakableEdges } from './overtakable-edges.ts';
 import type { TaskInputs, TaskOutput } from './task-channels.ts';
 
 /** Shared memory of all channels of a job. Structured-clonable: threads see the same memory. */
@@ -70,12 +70,14 @@ export class ChannelWiring {
   private readonly platform: Pick<Platform, 'parking' | 'random'>;
   /** By edge index. */
   private readonly identities: readonly EdgeIdentity[];
+  private readonly overtakable: readonly boolean[];
 
   constructor(graph: JobGraph, channels: SharedChannels, platform: Pick<Platform, 'parking' | 'random'>) {
     this.graph = graph;
     this.channels = channels;
     this.platform = platform;
     this.identities = edgeIdentities(graph);
+    this.overtakable = overtakableEdges(graph);
   }
 
   /** The sending ends of a subtask, one for each outgoing edge. */
@@ -129,7 +131,7 @@ export class ChannelWiring {
     return {
       gate,
       channelInputs: channels.map((channel) => channel.input),
-      overtakable: channels.map((channel) => overtakes(this.graph.edges[channel.edgeIndex]!.partitioning)),
+      overtakable: channels.map((channel) => this.overtakable[channel.edgeIndex]!),
       restored,
       edgeOf: (channel) => {
         const { edgeIndex, operator } = gate.channel(channel);
@@ -157,6 +159,7 @@ export class ChannelWiring {
     return createRecordWriter({
       label,
       partitioning,
+      overtakable: this.overtakable[edge.index]!,
       valueSerializer: createSerializer(edge.valueType, label),
       key:
         partitioning === 'hash'

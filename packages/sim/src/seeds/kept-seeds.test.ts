@@ -4,7 +4,7 @@ import { type Focus, runSeed } from '../scenarios/run-seed.ts';
 import { KEPT_SEEDS } from './kept-seeds.ts';
 
 for (const { seed, workload, about } of KEPT_SEEDS)
-  it(`seed ${seed} of ${workload}: ${about}`, async () => {
+  it(`seed ${seed} of ${workload ?? 'any workload'}: ${about}`, async () => {
     const { finding } = await runSeed(seed, { workload });
     assert.equal(finding, undefined);
   });

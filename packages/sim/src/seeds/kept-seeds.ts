@@ -4,7 +4,8 @@
  */
 export interface KeptSeed {
   readonly seed: number;
-  readonly workload: string;
+  /** Default: the seed draws it. */
+  readonly workload?: string;
   readonly about: string;
 }
 
@@ -28,5 +29,10 @@ export const KEPT_SEEDS: readonly KeptSeed[] = [
     seed: 10,
     workload: 'finished-tasks',
     about: 'writers that ended first have their results committed by a checkpoint of the others',
+  },
+  {
+    seed: 1796029554112,
+    about:
+      'a barrier on a way around an edge that cannot be overtaken keeps its place: two tasks waited for each other',
   },
 ];
