@@ -115,7 +115,7 @@ describe('a job without periodic checkpoints', () => {
     }
     const failing = assertRefused(job.client.triggerCheckpoint(), 'CHECKPOINT_FAILED', /Task has failed/);
     await job.pass(200);
-    await failing;
+    assert.deepEqual((await failing).details, { failure: 'task-failed' });
     assert.ok(
       job.platform.logged.some(({ message }) => /starts again from checkpoint 1/.test(message)),
       JSON.stringify(job.platform.logged),

@@ -73,7 +73,7 @@ export interface RestoreSettings {
   readonly ignoredInFlightOf: number | undefined;
   /** Who owns the snapshot that the job starts from: the user, or from then on the job. */
   readonly claimMode: 'NO_CLAIM' | 'CLAIM';
-  /** If the newest checkpoint is damaged. */
+  /** If the newest checkpoint is damaged, or another job has claimed it. */
   readonly fallback: 'fail' | 'newest-intact';
 }
 

@@ -60,7 +60,8 @@ export interface JobClient {
   stopWithSavepoint(directory?: string, options?: { readonly drain?: boolean }): Promise<string>;
   /**
    * Takes a checkpoint, also in a job without periodic ones; it waits while as many as allowed are under way. Resolves when it
-   * is complete. Rejects with CHECKPOINT_FAILED if it does not complete, with JOB_NOT_RUNNING if the job ends before.
+   * is complete. Rejects with CHECKPOINT_FAILED if it does not complete (`details.failure` is `stopping` when the job has
+   * taken its last), with JOB_NOT_RUNNING if the job ends before.
    */
   triggerCheckpoint(): Promise<CheckpointSummary>;
   /**

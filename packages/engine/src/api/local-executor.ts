@@ -28,7 +28,7 @@ import type { Platform } from '../platform/index.ts';
 import { type JobGraph, Slot, type ToSlot } from '../runtime/index.ts';
 import { type EarlierJob, EarlierJobRecord, earlierJobClient } from './earlier-jobs.ts';
 import type { ExecutionSettings } from './execution-settings.ts';
-import { findBeginning, settleBeginning } from './job-beginning.ts';
+import { beginJob } from './job-beginning.ts';
 import type { Deliver, JobClient, JobExecutor } from './job-executor.ts';
 import { LocalJobClient } from './local-job-client.ts';
 
@@ -77,17 +77,9 @@ export class LocalExecutor implements JobExecutor {
       );
     }
     const storage = createCheckpointStorage(platform, settings.checkpoint.storage);
-    const found = await findBeginning(platform, graph, settings);
-    const { jobId, lineageId } = found.continues ?? {
-      jobId: platform.random.hex(16),
-      lineageId: platform.random.hex(8),
-    };
-    await storage.open({ jobId, jobName: graph.jobName, lineageId });
+    const { jobId, lineageId, beginning } = await beginJob(platform, graph, settings, storage);
     let master: JobMaster;
-    let initial: CompletedSnapshot | undefined;
     try {
-      const beginning = await settleBeginning(platform, graph, settings, found, storage);
-      initial = beginning.initial;
       master = new JobMaster({
         graph,
         platform,
@@ -126,7 +118,7 @@ export class LocalExecutor implements JobExecutor {
       jobId,
       graph,
       master,
-      end: this.runToEnd(master, graph, initial),
+      end: this.runToEnd(master, graph, beginning.initial),
       savepointDirectory: settings.savepointDirectory,
       checkpointSettings: settings.checkpoint,
       logger,

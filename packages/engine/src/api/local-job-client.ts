@@ -154,6 +154,7 @@ export class LocalJobClient implements JobClient {
     throw new MillraceError(
       'CHECKPOINT_FAILED',
       `The ${kind} of job '${this.jobName}' that was asked for did not complete: ${answer.message}`,
+      { details: { failure: answer.failure } },
     );
   }
 

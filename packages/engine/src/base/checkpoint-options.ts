@@ -257,8 +257,8 @@ export const RESTORE_FALLBACK = optionWithDefault(
   'fail',
   {
     description:
-      'What to do if the newest checkpoint is damaged: stop and name the file and the newest intact checkpoint, or start ' +
-      'from that one and say how much is replayed.',
+      'What to do if the newest checkpoint is damaged, or another job has claimed it: stop and say so and name the newest ' +
+      'intact checkpoint, or start from that one and say how much is replayed.',
   },
 );
 export const PREFER_CHECKPOINT_FOR_RECOVERY = optionWithDefault(

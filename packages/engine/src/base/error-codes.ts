@@ -134,6 +134,7 @@ export const ERROR_CODES = {
     fault: 'external',
     retry: 'never',
   },
+  SNAPSHOT_CLAIMED: user('The newest snapshot of the job belongs to another job, which has claimed it.'),
   SNAPSHOT_FORMAT_NEWER: user('A snapshot was written by a newer version of Millrace.'),
   SNAPSHOT_FORMAT_UNKNOWN: user('A file is not a snapshot of Millrace.'),
   RESTORE_MISMATCH: user('Saved state does not fit the job that is to be restored from it.'),

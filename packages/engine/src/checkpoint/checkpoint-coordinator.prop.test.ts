@@ -15,13 +15,15 @@ type Kind = Extract<CheckpointAction, { type: 'trigger' }>['barrier']['kind'];
 
 interface Model {
   readonly kind: Kind;
+  readonly isOwn: boolean;
   readonly isFinal: boolean;
   readonly acknowledged: Set<number>;
   phase: Phase;
+  storingSinceMs: number;
 }
 
 const TASKS = 2;
-const isRestorable = ({ kind }: Model): boolean => !isSavepoint(kind) || stopsJob(kind);
+const isRestorable = ({ kind }: Pick<Model, 'kind'>): boolean => !isSavepoint(kind) || stopsJob(kind);
 
 class CheckedCheckpoints extends ManualCheckpoints {
   readonly settings: Partial<CheckpointSettings>;
@@ -29,6 +31,9 @@ class CheckedCheckpoints extends ManualCheckpoints {
   readonly asked = new Set<number>();
   readonly answered = new Set<number>();
   readonly doubtful = new Set<number>();
+  /** Requests whose directories are being made, and those that go to one. */
+  readonly placing = new Set<number>();
+  readonly elsewhere = new Set<number>();
   retained: number[] = [];
   isRunning = false;
   isStopping = false;
@@ -69,19 +74,22 @@ class CheckedCheckpoints extends ManualCheckpoints {
     if (event.type === 'finalCheckpoint') this.final ??= event.requestId as number;
     if (event.type === 'triggerByHand' || event.type === 'finalCheckpoint')
       this.asked.add(event.requestId as number);
+    if (event.type === 'triggerByHand' && event.targetDirectory !== undefined)
+      this.elsewhere.add(event.requestId as number);
+    if (event.type === 'placed' || event.type === 'placeFailed')
+      this.placing.delete(event.requestId as number);
     if (event.type === 'triggered') this.all.get(event.checkpointId)!.phase = 'acknowledging';
     if (event.type === 'acknowledge')
       this.all.get(event.acknowledgement.checkpointId)?.acknowledged.add(event.acknowledgement.subtaskIndex);
     if (event.type === 'discarded') this.doubtful.delete(event.checkpointId);
-    if (
-      event.type === 'storeFailed' &&
-      event.outcome === 'unknown' &&
-      !isSavepoint(this.all.get(event.checkpointId)!.kind)
-    )
-      this.doubtful.add(event.checkpointId);
+    if (event.type === 'storeFailed' && event.outcome === 'unknown') this.doubt(event.checkpointId);
     if (event.type === 'stored') this.expectCompleted(event.checkpointId);
     // The answer is in: it may be aborted now.
     if (event.type === 'storeFailed') this.all.get(event.checkpointId)!.phase = 'acknowledging';
+  }
+
+  private doubt(id: number): void {
+    if (isRestorable(this.all.get(id)!)) this.doubtful.add(id);
   }
 
   private expectCompleted(id: number): void {
@@ -92,11 +100,14 @@ class CheckedCheckpoints extends ManualCheckpoints {
     assert.ok(this.restorable === undefined || id > this.restorable, 'completed ids rise');
     this.restorable = id;
     for (const other of this.doubtful) if (other < id) this.doubtful.delete(other);
-    if (!isSavepoint(model.kind)) this.retained.push(id);
+    if (model.isOwn) this.retained.push(id);
   }
 
   private check(action: CheckpointAction): void {
     switch (action.type) {
+      case 'makePlace':
+        this.placing.add(action.requestId as number);
+        return;
       case 'trigger':
         return this.checkBegin(action);
       case 'store': {
@@ -106,6 +117,7 @@ class CheckedCheckpoints extends ManualCheckpoints {
         const others = this.inPhase('storing').filter((id) => isRestorable(this.all.get(id)!));
         if (isRestorable(model)) assert.deepEqual(others, [], 'one checkpoint is stored at a time');
         model.phase = 'storing';
+        model.storingSinceMs = this.nowMs;
         return;
       }
       case 'notifyComplete':
@@ -115,7 +127,12 @@ class CheckedCheckpoints extends ManualCheckpoints {
         return;
       case 'notifyAborted': {
         const model = this.all.get(action.checkpointId)!;
-        assert.ok(['triggering', 'acknowledging'].includes(model.phase), `aborted while ${model.phase}`);
+        if (model.phase === 'storing') {
+          assert.equal(action.failure, 'expired');
+          assert.ok(this.nowMs >= model.storingSinceMs + this.settings.timeoutMs!, 'it has its time');
+          this.doubt(action.checkpointId);
+        } else
+          assert.ok(['triggering', 'acknowledging'].includes(model.phase), `aborted while ${model.phase}`);
         assert.ok(action.failure !== 'subsumed' || !isSavepoint(model.kind), 'savepoints are not subsumed');
         model.phase = 'aborted';
         this.lastEndMs = this.nowMs;
@@ -130,6 +147,7 @@ class CheckedCheckpoints extends ManualCheckpoints {
         const id = action.requestId as number;
         assert.ok(this.asked.has(id) && !this.answered.has(id), `request ${id} is answered twice`);
         this.answered.add(id);
+        this.placing.delete(id);
         if (id === this.final) this.final = undefined;
         return;
       }
@@ -166,7 +184,11 @@ class CheckedCheckpoints extends ManualCheckpoints {
     if (isPeriodic) assert.ok(this.nowMs >= this.lastEndMs + minPauseMs, 'the pause holds');
     if (isPeriodic && minPauseMs > 0) assert.deepEqual(under, []);
     const isFinal = requestId === undefined && !isPeriodic;
-    this.all.set(checkpointId, { kind, isFinal, acknowledged: new Set(), phase: 'triggering' });
+    assert.ok(!this.placing.has(requestId as number), 'its directory is there');
+    if (isFinal) assert.equal(this.placing.size, 0, 'nobody waits');
+    const isOwn = !isSavepoint(kind) || (isRestorable({ kind }) && !this.elsewhere.has(requestId as number));
+    const model = { kind, isFinal, isOwn, acknowledged: new Set<number>(), storingSinceMs: 0 };
+    this.all.set(checkpointId, { ...model, phase: 'triggering' });
   }
 }
 
@@ -182,6 +204,7 @@ const STEPS = [
     'decline',
     'trigger-failed',
   ],
+  ...['placed', 'placed', 'place-failed'],
   ...['hand', 'savepoint', 'stop', 'final', 'late', 'fail', 'run', 'run', 'backlog', 'no-backlog'],
 ] as const;
 
@@ -196,7 +219,8 @@ function perform(job: CheckedCheckpoints, [step, choice]: Step): void {
   const open = pick('triggering', 'acknowledging');
   const storing = pick('storing');
   const triggering = pick('triggering');
-  const ask = (kind: Kind): void => job.ask(job.asked.size, kind);
+  const ask = (kind: Kind, directory?: string): void => job.ask(job.asked.size, kind, directory);
+  const placing = [...job.placing][choice % Math.max(1, job.placing.size)];
   switch (step) {
     case 'wait':
       job.to(job.nowMs + 50 * (1 + (choice % 40)));
@@ -235,9 +259,19 @@ function perform(job: CheckedCheckpoints, [step, choice]: Step): void {
     case 'hand':
       return ask('checkpoint');
     case 'savepoint':
-      return ask('savepoint');
+      return ask('savepoint', '/sp');
     case 'stop':
-      return ask(choice % 2 === 0 ? 'savepoint-suspend' : 'savepoint-terminate');
+      return ask(
+        choice % 2 === 0 ? 'savepoint-suspend' : 'savepoint-terminate',
+        choice % 3 === 0 ? undefined : '/sp',
+      );
+    case 'placed':
+      if (placing !== undefined) job.send({ type: 'placed', requestId: placing });
+      return;
+    case 'place-failed':
+      if (placing !== undefined)
+        job.send({ type: 'placeFailed', requestId: placing, failure: 'expired', message: 'no answer' });
+      return;
     case 'final':
       job.send({ type: 'finalCheckpoint', requestId: job.asked.size });
       return;

@@ -10,8 +10,8 @@
  *                          │ triggerFailed     │ declined                    │                 │ store- subsume
  *                          │                   │                             │                 │ Failed
  *                          └───────────────────┴─────────────────────────────┴─────────────────┴─────▶ aborted
- *                            expired, taskFailed, shutdown; subsumed: a newer one completed             notifyAborted,
- *                            (these never from storing)                                                 discardFiles
+ *                            expired; never from storing: taskFailed, shutdown,                         notifyAborted,
+ *                            subsumed (a newer one completed)                                           discardFiles
  *
  * What begins when: checkpoint-requests.ts. Checkpoints are stored one at a time, oldest first; savepoints beside them. All
  * state is written by then and storing is one small file: nothing would be gained by two at once, and the newest complete
@@ -21,9 +21,9 @@
  * Invariants:
  * I1 Ids rise strictly, across restarts and restores; an id is never used twice.
  * I2 Every request is answered exactly once, and every checkpoint that begins is completed or aborted, once.
- * I3 While a checkpoint is being stored nothing aborts it: it may be durable already. A restore waits for the answer, and
- *    after an answer that does not tell, until its files are gone (`readyToRestore`). So the newest complete checkpoint on
- *    disk is never newer than the one that was restored.
+ * I3 While a checkpoint is being stored nothing aborts it but its time-out: it may be durable already. A restore waits for
+ *    the answer, and after an answer that does not tell, or none in time, until its files are gone (`readyToRestore`). So
+ *    the newest complete checkpoint on disk is never newer than the one that was restored.
  * I4 Only acknowledgements of the attempts that were triggered count. An acknowledgement of an aborted checkpoint has its
  *    files removed; those of a completed one are never touched because of a late message.
  * I5 All rules go by monotonic time.
@@ -44,11 +44,12 @@ import type {
   CheckpointAction,
   CheckpointAnswer,
   CheckpointEvent,
+  CheckpointRequest,
   EventTime,
   RequestId,
 } from './checkpoint-event.ts';
 import { CHECKPOINT_FAILURES, type CheckpointFailure } from './checkpoint-failure.ts';
-import { type CheckpointRequest, CheckpointRequests, type CheckpointStart } from './checkpoint-requests.ts';
+import { CheckpointRequests, type CheckpointStart } from './checkpoint-requests.ts';
 import { CheckpointTrigger } from './checkpoint-trigger.ts';
 import { FailureCounter } from './failure-counter.ts';
 import { isRestorable, type PendingCheckpoint, PendingCheckpoints } from './pending-checkpoints.ts';
@@ -128,7 +129,11 @@ export class CheckpointCoordinator {
         this.nextId = Math.max(this.nextId, event.highest + 1);
         return;
       case 'triggerByHand':
-        return this.onRequest({ requestId: event.requestId, kind: event.kind });
+        return this.onRequest(event);
+      case 'placed':
+        return this.requests.placed(event.requestId);
+      case 'placeFailed':
+        return this.onPlaceFailed(event.requestId, event.failure, event.message);
       case 'finalCheckpoint':
         return this.onFinal(event.requestId);
       case 'triggered':
@@ -173,10 +178,16 @@ export class CheckpointCoordinator {
     if (!Number.isFinite(before) && this.isRunning) this.alarm.reset(this.now.monotonicMs);
   }
 
-  private onRequest(request: CheckpointRequest): void {
+  private onRequest({ requestId, kind, targetDirectory }: CheckpointRequest): void {
     const failure = this.refusal();
-    if (failure === undefined) this.requests.add(request);
-    else this.refuse(request.requestId, failure);
+    if (failure !== undefined) return this.refuse(requestId, failure);
+    this.requests.add({ requestId, kind, targetDirectory });
+    if (targetDirectory !== undefined) this.actions.push({ type: 'makePlace', requestId, targetDirectory });
+  }
+
+  private onPlaceFailed(requestId: RequestId, failure: CheckpointFailure, detail: string): void {
+    if (this.requests.takePlacing(requestId) !== undefined)
+      this.answerFailed(requestId, undefined, failure, withReason(detail, failure));
   }
 
   private refusal(): CheckpointFailure | undefined {
@@ -228,17 +239,21 @@ export class CheckpointCoordinator {
   private onStoreFailed(checkpointId: number, message: string, outcome: 'absent' | 'unknown'): void {
     const pending = this.pending.find(checkpointId, 'storing');
     if (pending === undefined) return;
-    // A savepoint is no candidate when the job looks for its newest checkpoint.
-    if (outcome === 'unknown' && !isSavepoint(pending.barrier.kind)) this.restorePoint.doubt(checkpointId);
+    if (outcome === 'unknown') this.doubt(pending);
     this.abort(pending, 'store-failed', message);
+  }
+
+  /** A savepoint on the way is no candidate when the job looks for its newest checkpoint. */
+  private doubt({ barrier }: PendingCheckpoint): void {
+    if (isRestorable(barrier)) this.restorePoint.doubt(barrier.checkpointId);
   }
 
   private onTaskFailed(message: string, failure: CheckpointFailure): void {
     this.restorePending = true;
     if (this.isOver === 'stopping') this.isOver = undefined;
     this.suspend(failure, message);
-    const final = this.requests.takeFinal();
-    if (final !== undefined) this.answerFailed(final, undefined, failure, message);
+    for (const requestId of this.requests.takeEnds())
+      this.answerFailed(requestId, undefined, failure, message);
   }
 
   private onShutdown(message: string): void {
@@ -264,14 +279,18 @@ export class CheckpointCoordinator {
   }
 
   private expire(): void {
-    for (const pending of this.pending.list())
-      if (pending.phase !== 'storing' && this.now.monotonicMs >= pending.expiresMs)
-        this.abort(pending, 'expired', this.whyLate(pending));
+    for (const pending of this.pending.list()) {
+      if (this.now.monotonicMs < pending.expiresMs) continue;
+      if (pending.phase === 'storing') this.doubt(pending);
+      this.abort(pending, 'expired', this.whyLate(pending));
+    }
+    this.storeNext();
   }
 
   private whyLate({ phase, acknowledgements }: PendingCheckpoint): string {
     const { timeoutMs } = this.settings;
     if (phase === 'triggering') return `It could not be triggered within ${timeoutMs} ms.`;
+    if (phase === 'storing') return `Its storage did not answer within ${timeoutMs} ms.`;
     if (phase === 'acknowledged') return `The one before it was still being stored after ${timeoutMs} ms.`;
     const missing = [...this.attempts!.keys()].filter((key) => !acknowledgements.has(key));
     const shown = missing.slice(0, 5).join(', ') + (missing.length > 5 ? ', …' : '');
@@ -284,6 +303,7 @@ export class CheckpointCoordinator {
       if (pending.phase !== 'acknowledged') continue;
       if (isRestorable(pending.barrier) && this.isRestorableStoring()) continue;
       pending.phase = 'storing';
+      pending.expiresMs = this.now.monotonicMs + this.settings.timeoutMs;
       const { barrier, acknowledgements } = pending;
       const { checkpointId } = barrier;
       this.actions.push({ type: 'store', checkpointId, acknowledgements: [...acknowledgements.values()] });
@@ -312,6 +332,7 @@ export class CheckpointCoordinator {
       barrier,
       requestId,
       isFinal: start.type === 'final',
+      isOwn: isRestorable(barrier) && request?.targetDirectory === undefined,
       expiresMs: this.now.monotonicMs + this.settings.timeoutMs,
       acknowledgements: new Map(),
       phase: 'triggering',
@@ -320,7 +341,7 @@ export class CheckpointCoordinator {
   }
 
   private complete(pending: PendingCheckpoint): void {
-    const { barrier, requestId, isFinal } = pending;
+    const { barrier, requestId, isFinal, isOwn } = pending;
     const { checkpointId, kind } = barrier;
     this.end(pending);
     this.failures.succeeded(checkpointId);
@@ -332,7 +353,7 @@ export class CheckpointCoordinator {
       this.subsumeBefore(checkpointId);
     }
     if (stopsJob(kind) && this.isRunning) this.stop();
-    if (!isSavepoint(kind)) {
+    if (isOwn) {
       for (const id of this.restorePoint.retain(checkpointId))
         this.actions.push({ type: 'subsume', checkpointId: id });
     }
@@ -370,7 +391,7 @@ export class CheckpointCoordinator {
     const { checkpointId, kind } = barrier;
     this.end(pending);
     this.rememberAborted(checkpointId);
-    const message = `${detail} Failure reason: ${CHECKPOINT_FAILURES[failure].text}`;
+    const message = withReason(detail, failure);
     this.actions.push({ type: 'notifyAborted', checkpointId, failure, message });
     this.actions.push({ type: 'discardFiles', checkpointId });
     if (requestId !== undefined) this.answerFailed(requestId, checkpointId, failure, message);
@@ -425,7 +446,7 @@ export class CheckpointCoordinator {
 
   private planWake(): void {
     const wishes = [this.alarm.dueMs(this.trigger.intervalMs)];
-    for (const { phase, expiresMs } of this.pending.list()) if (phase !== 'storing') wishes.push(expiresMs);
+    for (const { expiresMs } of this.pending.list()) wishes.push(expiresMs);
     if (this.isRunning) wishes.push(this.requests.nextMs());
     const earliest = Math.min(...wishes);
     const wakeAtMs = Number.isFinite(earliest) ? earliest : undefined;
@@ -433,4 +454,8 @@ export class CheckpointCoordinator {
     this.wakeAtMs = wakeAtMs;
     this.actions.push({ type: 'wakeAt', monotonicMs: wakeAtMs });
   }
+}
+
+function withReason(detail: string, failure: CheckpointFailure): string {
+  return `${detail} Failure reason: ${CHECKPOINT_FAILURES[failure].text}`;
 }

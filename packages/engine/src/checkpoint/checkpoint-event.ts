@@ -18,6 +18,14 @@ export interface EventTime {
 /** Identifies a request; the asker's business. Each is answered exactly once. */
 export type RequestId = number | string;
 
+/** Somebody asks for a checkpoint or savepoint. */
+export interface CheckpointRequest {
+  readonly requestId: RequestId;
+  readonly kind: CheckpointKind;
+  /** Where a savepoint of somebody goes; undefined: it is one of the job's checkpoints, though the job may stop with it. */
+  readonly targetDirectory?: string | undefined;
+}
+
 export type CheckpointEvent =
   /** Time has passed: at least when `wakeAt` asked for it. */
   | { readonly type: 'tick' }
@@ -28,7 +36,15 @@ export type CheckpointEvent =
   /** An earlier execution used ids up to this one: new ones are higher. */
   | { readonly type: 'idsTaken'; readonly highest: number }
   /** Somebody asks for a checkpoint or savepoint. Checkpoint 0, before the first record, is asked for like this. */
-  | { readonly type: 'triggerByHand'; readonly requestId: RequestId; readonly kind: CheckpointKind }
+  | ({ readonly type: 'triggerByHand' } & CheckpointRequest)
+  /** Answers of `makePlace`. Too late if the request was answered meanwhile. */
+  | { readonly type: 'placed'; readonly requestId: RequestId }
+  | {
+      readonly type: 'placeFailed';
+      readonly requestId: RequestId;
+      readonly failure: 'trigger-failed' | 'expired';
+      readonly message: string;
+    }
   /** All data was processed: one more checkpoint, at once, until it is complete. No periodic ones from now on. */
   | { readonly type: 'finalCheckpoint'; readonly requestId: RequestId }
   /** A source works off a backlog from now on, or no longer. `source` tells it from others. */
@@ -74,7 +90,12 @@ export type CheckpointAnswer =
     };
 
 export type CheckpointAction =
-  /** Make the place, snapshot enumerators, tell the sources. Answered by `triggered` or `triggerFailed`. */
+  /**
+   * Make the directory of a savepoint, which begins when that is there. Answered by `placed` or `placeFailed`, in bounded
+   * time; what comes after the request was answered is to be removed.
+   */
+  | { readonly type: 'makePlace'; readonly requestId: RequestId; readonly targetDirectory: string }
+  /** Make the place if it is not there, snapshot enumerators, tell the sources. Answered by `triggered` or `triggerFailed`. */
   | {
       readonly type: 'trigger';
       readonly barrier: CheckpointBarrier;

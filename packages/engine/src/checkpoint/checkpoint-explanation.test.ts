@@ -188,6 +188,16 @@ describe('the sentence about a checkpoint that expired names those that hold up 
     );
   });
 
+  it('or what came after all answers', () => {
+    const answers: Parameters<typeof failed>[0] = { '0.0': [5], '1.0': [6], '1.1': [7], '2.0': [8] };
+    const message =
+      'Its storage did not answer within 9 ms. Failure reason: Checkpoint expired before completing.';
+    assert.equal(
+      failed(answers, 'expired', message),
+      'Checkpoint 7 expired after 10 s, although all subtasks had answered. Its storage did not answer within 9 ms.',
+    );
+  });
+
   it('a source whose thread works for others', () => {
     const around = surroundings({
       '0.0': { busyRatio: 0.01 },

@@ -141,6 +141,8 @@ function explainFailed(
   const who = declinedBy === undefined ? undefined : subtaskName(record, declinedBy);
   switch (failure) {
     case 'expired':
+      if (missing(record).length === 0)
+        return `${name} expired ${after}, although all subtasks had answered. ${detail}.`;
       return `${name} expired ${after}: ${stallText(record, surroundings)}`;
     case 'snapshot-failed':
       return `${name} failed ${after}: ${who ?? 'a subtask'} could not take its snapshot: ${detail}.`;

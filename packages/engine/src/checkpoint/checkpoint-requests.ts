@@ -3,9 +3,10 @@
  * coordinator, which says whether any may begin at all; no I/O, no clock.
  *
  *   what                    begins
- *   savepoint, stop         at once
+ *   savepoint, stop         as soon as its directory is there; nothing but the final checkpoint waits for that
  *   checkpoint by hand      when fewer than `maxConcurrent` are under way
- *   final checkpoint        when fewer than `maxConcurrent` are under way, no savepoint is, and nobody waits
+ *   final checkpoint        when fewer than `maxConcurrent` are under way, no savepoint is, and nobody waits, be it for a
+ *                           directory
  *   periodic checkpoint     when it is due, nobody waits, and fewer than `maxConcurrent` are under way; with a pause
  *                           between checkpoints none may be
  *
@@ -19,8 +20,8 @@
  *
  * (org.apache.flink.runtime.checkpoint.CheckpointRequestDecider.)
  */
-import { type CheckpointKind, isSavepoint, stopsJob } from './barrier.ts';
-import type { RequestId } from './checkpoint-event.ts';
+import { isSavepoint, stopsJob } from './barrier.ts';
+import type { CheckpointRequest, RequestId } from './checkpoint-event.ts';
 import type { CheckpointTrigger } from './checkpoint-trigger.ts';
 import type { PendingCheckpoints } from './pending-checkpoints.ts';
 import type { CheckpointSettings } from './settings.ts';
@@ -28,12 +29,6 @@ import type { CheckpointSettings } from './settings.ts';
 const WAITING_MAX = 1000;
 /** More savepoints at a time wait. */
 const SAVEPOINTS_MAX = 16;
-
-/** A request that waits. */
-export interface CheckpointRequest {
-  readonly requestId: RequestId;
-  readonly kind: CheckpointKind;
-}
 
 /** What begins now. */
 export type CheckpointStart =
@@ -48,6 +43,8 @@ export class CheckpointRequests {
   private readonly concurrentMax: number;
   private readonly concurrentPeriodicMax: number;
   private waiting: CheckpointRequest[] = [];
+  /** Their directories are being made. */
+  private placing: CheckpointRequest[] = [];
   private final: { readonly requestId: RequestId; notBeforeMs: number } | undefined;
 
   constructor(settings: CheckpointSettings, trigger: CheckpointTrigger, pending: PendingCheckpoints) {
@@ -59,15 +56,29 @@ export class CheckpointRequests {
   }
 
   get isFull(): boolean {
-    return this.waiting.length >= WAITING_MAX;
+    return this.waiting.length + this.placing.length >= WAITING_MAX;
   }
 
   get finalRequestId(): RequestId | undefined {
     return this.final?.requestId;
   }
 
+  /** Begins when its turn comes; not before `placed` if it has a directory of its own. */
   add(request: CheckpointRequest): void {
-    this.waiting.push(request);
+    if (request.targetDirectory === undefined) this.waiting.push(request);
+    else this.placing.push(request);
+  }
+
+  /** Its directory is there. Nothing if it was answered before. */
+  placed(requestId: RequestId): void {
+    const request = this.takePlacing(requestId);
+    if (request !== undefined) this.waiting.push(request);
+  }
+
+  /** There will be no directory: it is not to begin. undefined if it was answered before. */
+  takePlacing(requestId: RequestId): CheckpointRequest | undefined {
+    const index = this.placing.findIndex((request) => request.requestId === requestId);
+    return index < 0 ? undefined : this.placing.splice(index, 1)[0];
   }
 
   /** All data was processed: one more checkpoint, from then on; again, if it fails. */
@@ -89,8 +100,18 @@ export class CheckpointRequests {
 
   /** Nobody of them gets a checkpoint. Returns who has to be told, the final one last. */
   takeAll(): RequestId[] {
-    const ids = this.waiting.map(({ requestId }) => requestId);
-    this.waiting = [];
+    return this.take(() => true);
+  }
+
+  /** The job does not end as was asked for. Returns who has to be told, the final one last. */
+  takeEnds(): RequestId[] {
+    return this.take(({ kind }) => stopsJob(kind));
+  }
+
+  private take(isTaken: (request: CheckpointRequest) => boolean): RequestId[] {
+    const ids = [...this.placing, ...this.waiting].filter(isTaken).map(({ requestId }) => requestId);
+    this.placing = this.placing.filter((request) => !isTaken(request));
+    this.waiting = this.waiting.filter((request) => !isTaken(request));
     const final = this.takeFinal();
     return final === undefined ? ids : [...ids, final];
   }
@@ -111,7 +132,8 @@ export class CheckpointRequests {
     const max = final === undefined ? this.concurrentPeriodicMax : this.concurrentMax;
     if (pending.size >= max) return Number.POSITIVE_INFINITY;
     if (final === undefined) return this.trigger.nextMs();
-    return pending.savepointCount > 0 ? Number.POSITIVE_INFINITY : final.notBeforeMs;
+    const isAwaited = pending.savepointCount > 0 || this.placing.length > 0;
+    return isAwaited ? Number.POSITIVE_INFINITY : final.notBeforeMs;
   }
 
   /** I1, I2, I3 */

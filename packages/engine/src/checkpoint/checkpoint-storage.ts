@@ -11,6 +11,7 @@
  * I3 Nothing below the directory of a completed snapshot changes, until the snapshot is deleted; then `_metadata` goes
  *    first, durably, so that a half deleted snapshot is an incomplete one. (A job that claims it adds who has it.)
  */
+import type { DirectoryLock } from '../platform/index.ts';
 import type { SnapshotSink, StreamHandle } from '../state/index.ts';
 import type { SnapshotFile } from './acknowledgement.ts';
 import type { SnapshotManifest } from './snapshot-manifest.ts';
@@ -18,14 +19,16 @@ import type { SnapshotManifest } from './snapshot-manifest.ts';
 /** Where the tasks write the data of one checkpoint. Plain data; travels with the barrier's announcement. */
 export type CheckpointLocation =
   | { readonly kind: 'memory'; readonly checkpointId: number; readonly maxStateSizeBytes: number }
-  | {
-      readonly kind: 'directory';
-      readonly checkpointId: number;
-      /** URI or plain path of the snapshot's directory, which exists. */
-      readonly directory: string;
-      /** Streams that stay smaller make no file. */
-      readonly inlineThresholdBytes: number;
-    };
+  | ({ readonly checkpointId: number } & SnapshotPlace);
+
+/** A directory for a snapshot, which may not have its id yet. */
+export interface SnapshotPlace {
+  readonly kind: 'directory';
+  /** URI or plain path of the snapshot's directory, which exists. */
+  readonly directory: string;
+  /** Streams that stay smaller make no file. */
+  readonly inlineThresholdBytes: number;
+}
 
 /** A snapshot that is complete. */
 export interface CompletedSnapshot {
@@ -45,31 +48,37 @@ export interface StorageOwner {
   readonly lineageId: string;
 }
 
-/** The JobManager's side. Calls for different checkpoints may overlap, calls for one may not. */
+/** The JobManager's side. Calls for different checkpoints may overlap, calls for one may not, but for `discard`. */
 export interface CheckpointStorage {
   /** `JobManagerCheckpointStorage` or `FileSystemCheckpointStorage`, as Flink's REST API names them. */
   readonly name: string;
   /**
    * Takes the job's directory. Rejects with CHECKPOINT_DIRECTORY_IN_USE, or CHECKPOINT_DIRECTORY_NOT_WRITABLE with the
-   * reason. Removes attempts that an earlier process of this job left unfinished.
+   * reason. Removes attempts that an earlier process of this job left unfinished. `lock`: the caller has taken it already;
+   * it is the storage's from now on, also if this rejects.
    */
-  open(owner: StorageOwner): Promise<void>;
+  open(owner: StorageOwner, lock?: DirectoryLock): Promise<void>;
   /** Makes the place for a checkpoint. */
   begin(checkpointId: number): Promise<CheckpointLocation>;
   /** Makes `<targetDirectory>/savepoint-<short id>-<random>/`. */
-  beginSavepoint(checkpointId: number, targetDirectory: string): Promise<CheckpointLocation>;
+  beginSavepoint(targetDirectory: string): Promise<SnapshotPlace>;
   /**
    * Makes the snapshot complete. Rejects with CHECKPOINT_STORE_FAILED; its `details.outcome` is `absent` (it is certainly
    * not complete and never will be) or `unknown` (`discard` must succeed before anybody restores from an older one).
-   * `stopsJob`: the job stops with it, so that it is what `latest` means from now on, wherever it is.
+   * `stopsJob`: the job stops with it, so that it is what `latest` means from now on, wherever it is. `signal`: the
+   * checkpoint is given up, because this takes too long; the snapshot never becomes complete once `discard` has succeeded.
    */
   complete(
     location: CheckpointLocation,
     manifest: SnapshotManifest,
     stopsJob?: boolean,
+    signal?: AbortSignal,
   ): Promise<CompletedSnapshot>;
-  /** Removes what was written for a checkpoint that did not complete. Resolves to false if it has to be tried again. */
-  discard(location: CheckpointLocation): Promise<boolean>;
+  /**
+   * Removes what was written for a checkpoint that did not complete, even if `complete` was given up and has not answered.
+   * Resolves to false if it has to be tried again.
+   */
+  discard(location: CheckpointLocation | SnapshotPlace): Promise<boolean>;
   /** Deletes a completed snapshot. Resolves to false if it has to be tried again; `retryDeletes` does that. */
   delete(snapshot: CompletedSnapshot): Promise<boolean>;
   /** Tries again what could not be deleted. Call it now and then; never rejects. */

@@ -254,6 +254,135 @@ describe('storing', () => {
     assert.ok(job.has('notifyAborted 2 expired'));
     assert.match(job.messages.at(-1)!, /one before it was still being stored after 5000 ms/);
     job.stored(1);
-    assert.ok(job.has('notifyComplete 1'), 'what is being stored does not expire');
+    assert.ok(!job.has('notifyComplete 1'));
+  });
+
+  it('that does not end is given up after a time-out of its own, and the next one is stored', () => {
+    const job = concurrent(2, { timeoutMs: 5000, intervalMs: 4000 });
+    job.to(8900);
+    job.acknowledgeAll(1);
+    job.acknowledgeAll(2);
+    job.to(13_000);
+    job.acknowledgeAll(3);
+    assert.deepEqual(idsOf(job, 'store'), [1]);
+    job.to(13_900);
+    assert.ok(job.has('notifyAborted 1 expired') && job.has('discardFiles 1'));
+    assert.match(job.messages.at(-1)!, /Its storage did not answer within 5000 ms/);
+    assert.deepEqual(idsOf(job, 'store'), [1, 3]);
+    job.stored(1);
+    assert.ok(!job.has('notifyComplete 1'), 'it is too late');
+    job.stored(3);
+    assert.ok(job.has('notifyComplete 3'));
+  });
+
+  it('that does not end holds a restart up until it is given up and its files are gone', () => {
+    for (const kind of ['checkpoint', 'savepoint-suspend'] as const) {
+      const job = concurrent(1, { intervalMs: undefined, timeoutMs: 5000 });
+      job.ask('it', kind, undefined);
+      job.acknowledgeAll(0);
+      job.send({ type: 'taskFailed', message: 'boom' });
+      job.to(4999);
+      assert.deepEqual(idsOf(job, 'notifyAborted'), []);
+      job.to(5000);
+      assert.ok(job.has('answer it expired'));
+      assert.deepEqual(idsOf(job, 'readyToRestore'), []);
+      job.send({ type: 'discarded', checkpointId: 0 });
+      assert.ok(job.has('readyToRestore undefined'));
+    }
+  });
+
+  it('of a savepoint that does not end concerns neither restarts nor checkpoints', () => {
+    const job = concurrent(2, { timeoutMs: 5000 });
+    job.ask('sp', 'savepoint');
+    job.acknowledgeAll(0);
+    job.to(1000);
+    job.complete(1);
+    job.to(5000);
+    assert.ok(job.has('answer sp expired'));
+    job.send({ type: 'taskFailed', message: 'boom' });
+    assert.ok(job.has('readyToRestore 1'));
+  });
+});
+
+describe("a savepoint's directory", () => {
+  it('is made first, and checkpoints go on meanwhile, with lower ids', () => {
+    const job = concurrent(1);
+    job.ask('sp', 'savepoint', '/slow');
+    assert.ok(job.has('makePlace sp /slow'));
+    job.to(1000).complete();
+    job.to(2000).complete();
+    job.send({ type: 'placed', requestId: 'sp' });
+    assert.deepEqual(job.begun.at(-1), { id: 3, atMs: 2000, kind: 'savepoint' });
+    job.complete();
+    assert.ok(job.has('answer sp 3'));
+  });
+
+  it('that cannot be made fails the savepoint alone', () => {
+    const job = concurrent(1, { tolerableFailures: 0 });
+    job.ask('sp', 'savepoint', '/hangs');
+    job.send({ type: 'placeFailed', requestId: 'sp', failure: 'expired', message: 'no answer.' });
+    job.send({ type: 'placed', requestId: 'sp' });
+    assert.ok(job.has('answer sp expired'));
+    job.to(1000);
+    assert.deepEqual(job.begun, [{ id: 1, atMs: 1000, kind: 'checkpoint' }]);
+    assert.ok(!job.has('failJob'));
+  });
+
+  it('is waited for by the final checkpoint, and not made use of once the job is over', () => {
+    const job = concurrent(1, { intervalMs: undefined });
+    job.ask('sp', 'savepoint', '/slow');
+    job.ask('never', 'savepoint', '/hangs');
+    job.send({ type: 'finalCheckpoint', requestId: 'final' });
+    assert.deepEqual(job.begun, []);
+    job.send({ type: 'placed', requestId: 'sp' });
+    job.complete(0);
+    assert.equal(job.newest, 0);
+    job.send({ type: 'shutdown', message: 'end' });
+    assert.ok(job.has('answer never shutdown') && job.has('answer final shutdown'));
+    job.send({ type: 'placed', requestId: 'never' });
+    assert.equal(job.newest, 0);
+  });
+
+  it('may still be made when tasks fail and start again; a stop is over then', () => {
+    const job = concurrent(1, { intervalMs: undefined });
+    job.ask('sp', 'savepoint', '/slow');
+    job.ask('stop', 'savepoint-suspend', '/slow');
+    job.restart();
+    assert.ok(job.has('answer stop task-failed'));
+    job.send({ type: 'placed', requestId: 'stop' });
+    assert.deepEqual(job.begun, []);
+    job.send({ type: 'placed', requestId: 'sp' });
+    assert.deepEqual(
+      job.begun.map(({ kind }) => kind),
+      ['savepoint'],
+    );
+  });
+});
+
+describe('what a job was to stop with', () => {
+  const goesOnAfter = (targetDirectory: string | undefined): ManualCheckpoints => {
+    const job = concurrent(1, { retainedCount: 1 });
+    job.to(1000).complete();
+    job.ask('stop', 'savepoint-suspend', targetDirectory);
+    if (targetDirectory !== undefined) job.send({ type: 'placed', requestId: 'stop' });
+    job.complete(2);
+    job.restart();
+    return job;
+  };
+
+  it('is one of its checkpoints if it has no other place: it goes when the job goes on and has a newer one', () => {
+    const job = goesOnAfter(undefined);
+    assert.ok(job.has('subsume 1') && job.has('readyToRestore 2'));
+    assert.deepEqual(job.coordinator.retainedCheckpointIds, [2]);
+    job.to(2000).complete();
+    assert.deepEqual(idsOf(job, 'subsume'), [1, 2]);
+  });
+
+  it("is its user's in a directory of his, and stays", () => {
+    const job = goesOnAfter('/savepoints');
+    assert.ok(job.has('readyToRestore 2'));
+    assert.deepEqual(job.coordinator.retainedCheckpointIds, [1]);
+    job.to(2000).complete();
+    assert.deepEqual(idsOf(job, 'subsume'), [1]);
   });
 });

@@ -77,7 +77,7 @@ test('a savepoint goes to its target under a random name, also with checkpoints 
   const memory = new MemoryCheckpointStorage(platform, 1000);
   await memory.open(JOB);
   for (const storage of [await opened(platform), memory]) {
-    const location = await storage.beginSavepoint(4, 'file:///sp');
+    const location = { ...(await storage.beginSavepoint('file:///sp')), checkpointId: 4 };
     const snapshot = await storage.complete(location, await writeState(platform, location, JOB));
     assert.match(snapshot.directory ?? '', /^file:\/\/\/sp\/savepoint-cca7bc-[0-9a-f]{12}$/);
     assert.equal(await assertRestorable(platform, snapshot.directory!), 4);
@@ -358,11 +358,32 @@ test('an opening that fails at any of its steps gives the lock back', async () =
   }
 });
 
+test('the id of a savepoint is never given again, whenever the job is killed', async () => {
+  const platform = createManualPlatform();
+  const storage = await opened(platform);
+  await writeCheckpoint(platform, storage, 4, JOB);
+  const place = await storage.beginSavepoint('file:///sp');
+  const location = { ...place, checkpointId: 5 };
+  const manifest = { ...(await writeState(platform, location, JOB)), kind: 'savepoint' } as const;
+  await storage.complete(location, manifest);
+  const latest = await findLatestSnapshot(platform, DIRECTORY, 'totals', 'stop');
+  assert.equal(latest.snapshot?.checkpointId, 4);
+  assert.equal(latest.highestCheckpointId, 5);
+  // The next process remembers it too.
+  await storage.close();
+  const next = await opened(platform);
+  await writeCheckpoint(platform, next, 6, JOB);
+  const place7 = await next.beginSavepoint('file:///sp');
+  const location7 = { ...place7, checkpointId: 7 };
+  await next.complete(location7, { ...(await writeState(platform, location7, JOB)), kind: 'savepoint' });
+  assert.equal((await findLatestSnapshot(platform, DIRECTORY, 'totals', 'stop')).highestCheckpointId, 7);
+});
+
 test('a savepoint whose record fails after its effect is recorded no more before it is removed', async () => {
   const platform = createManualPlatform();
   const storage = await opened(platform);
   await writeCheckpoint(platform, storage, 1, JOB);
-  const location = await storage.beginSavepoint(2, 'file:///sp');
+  const location = { ...(await storage.beginSavepoint('file:///sp')), checkpointId: 2 };
   const manifest = { ...(await writeState(platform, location, JOB)), kind: 'savepoint' } as const;
   const original = platform.files.rename.bind(platform.files);
   platform.files.rename = async (from, to) => {

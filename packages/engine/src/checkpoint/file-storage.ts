@@ -11,12 +11,19 @@ import type {
   CheckpointLocation,
   CheckpointStorage,
   CompletedSnapshot,
+  SnapshotPlace,
   StorageOwner,
 } from './checkpoint-storage.ts';
-import { type JobRecord, readJobFile, type SnapshotElsewhere, writeJobFile } from './job-file.ts';
+import {
+  type JobRecord,
+  type LostCheckpoint,
+  readJobFile,
+  type SnapshotElsewhere,
+  writeJobFile,
+} from './job-file.ts';
 import { PendingDeletes } from './pending-deletes.ts';
 import { ClaimedSnapshots, claimantOf } from './snapshot-claim.ts';
-import { completeSnapshot, removeSnapshot } from './snapshot-directory.ts';
+import { completeSnapshot, discardSnapshot } from './snapshot-directory.ts';
 import type { SnapshotManifest } from './snapshot-manifest.ts';
 import {
   checkpointDirectoryName,
@@ -45,10 +52,13 @@ export class FileCheckpointStorage implements CheckpointStorage {
   private owner: StorageOwner | undefined;
   /** What the job goes on from as long as it has no newer checkpoint: nobody would find it, were the directory removed. */
   private goesOnFrom: SnapshotElsewhere | undefined;
-  /** The savepoint that is recorded, or is not: writing the record failed, perhaps after its effect. */
-  private doubtful: string | undefined;
-  /** Another job has claimed one of its checkpoints. */
-  private isLeft: boolean | undefined;
+  /** The record may say something else: writing it has not ended, or failed, perhaps after its effect. */
+  private isRecordDoubtful = false;
+  /** Ends with the write of the record that was begun last. */
+  private recording: Promise<void> = Promise.resolve();
+  /** The highest that a savepoint was given. */
+  private savepointId: number | undefined;
+  private lost: LostCheckpoint | undefined;
   private lock: DirectoryLock | undefined;
 
   constructor(platform: Platform, options: FileStorageOptions) {
@@ -58,23 +68,27 @@ export class FileCheckpointStorage implements CheckpointStorage {
     this.claims = new ClaimedSnapshots(platform);
   }
 
-  async open(owner: StorageOwner): Promise<void> {
+  async open(owner: StorageOwner, lock?: DirectoryLock): Promise<void> {
     assert(this.lock === undefined, 'the storage is open already');
     this.owner = owner;
     const { files, path } = this.platform.fileSystem(this.jobDirectory());
     try {
-      await files.makeDirectory(path);
-      this.lock = await files.lockDirectory(path);
+      this.lock = lock;
+      if (lock === undefined) {
+        await files.makeDirectory(path);
+        this.lock = await files.lockDirectory(path);
+      }
       const record = await readJobFile(this.platform, this.jobDirectory());
       this.goesOnFrom = record?.goesOnFrom;
-      this.isLeft = record?.isLeft;
+      this.savepointId = record?.savepointId;
+      this.lost = await this.stillLost(record?.lost);
       await this.claims.resume(record?.claimed ?? [], owner);
       await this.recordJob();
       await this.removeUnfinished();
     } catch (error) {
       await this.letGo();
       if (!hasCode(error, 'FILE_SYSTEM_ERROR')) throw error;
-      throw notWritable('checkpoint', this.options.directory, 'execution.checkpointing.dir', error);
+      throw directoryNotWritable('checkpoint', this.options.directory, 'execution.checkpointing.dir', error);
     }
   }
 
@@ -88,25 +102,28 @@ export class FileCheckpointStorage implements CheckpointStorage {
     return this.locationOf(checkpointId, directory);
   }
 
-  beginSavepoint(checkpointId: number, targetDirectory: string): Promise<CheckpointLocation> {
+  beginSavepoint(targetDirectory: string): Promise<SnapshotPlace> {
     const { inlineThresholdBytes } = this.options;
-    const { jobId } = this.owned();
-    return makeSavepointDirectory(this.platform, checkpointId, jobId, targetDirectory, inlineThresholdBytes);
+    return makeSavepointDirectory(this.platform, this.owned().jobId, targetDirectory, inlineThresholdBytes);
   }
 
   async complete(
     location: CheckpointLocation,
     manifest: SnapshotManifest,
     stopsJob = false,
+    signal?: AbortSignal,
   ): Promise<CompletedSnapshot> {
-    const snapshot = await completeInDirectory(this.platform, location, manifest);
     const { checkpointId, timestampMs, kind } = manifest;
+    if (kind === 'savepoint' && !stopsJob) await this.recordSavepointId(checkpointId, signal);
+    const snapshot = await completeInDirectory(this.platform, location, manifest, signal);
+    signal?.throwIfAborted();
     const { directory } = snapshot;
     if (stopsJob && kind === 'savepoint') {
-      await this.stopWith({ why: 'stopped-with', directory, checkpointId, sinceMs: timestampMs });
+      await this.stopWith({ why: 'stopped-with', directory, checkpointId, sinceMs: timestampMs }, signal);
     } else if (
       kind === 'checkpoint' &&
-      (this.doubtful !== undefined || checkpointId > (this.goesOnFrom?.checkpointId ?? checkpointId))
+      this.goesOnFrom !== undefined &&
+      checkpointId > this.goesOnFrom.checkpointId
     ) {
       // Too late to fail: the checkpoint is complete, and newer than what is recorded.
       await this.goOnFrom(undefined).catch((error: unknown) => this.warn('the record of the job', error));
@@ -114,13 +131,13 @@ export class FileCheckpointStorage implements CheckpointStorage {
     return snapshot;
   }
 
-  discard(location: CheckpointLocation): Promise<boolean> {
+  discard(location: CheckpointLocation | SnapshotPlace): Promise<boolean> {
     if (location.kind !== 'directory') return Promise.resolve(true);
     const { directory } = location;
-    if (this.doubtful !== directory) return this.deletes.remove(directory);
     return this.deletes.remove(directory, async () => {
-      if (this.doubtful === directory) await this.recordJob();
-      await removeSnapshot(this.platform, directory);
+      // What is removed must not be what the job goes on from, nor seem to be.
+      if (this.isRecordDoubtful) await this.recordJob();
+      await discardSnapshot(this.platform, directory);
     });
   }
 
@@ -183,32 +200,54 @@ export class FileCheckpointStorage implements CheckpointStorage {
     await this.letGo();
   }
 
-  private async goOnFrom(snapshot: SnapshotElsewhere | undefined): Promise<void> {
-    this.goesOnFrom = snapshot;
-    await this.recordJob();
+  /**
+   * Before the savepoint is complete: if the job is killed then, nobody may give its id again. (With what a job stops with the
+   * record is written afterwards anyway, and nobody is told of it before.)
+   */
+  private recordSavepointId(checkpointId: number, signal: AbortSignal | undefined): Promise<void> {
+    this.savepointId = Math.max(this.savepointId ?? 0, checkpointId);
+    return this.inTurn(() => this.writeRecord(this.goesOnFrom, signal));
   }
 
-  /** The savepoint fails if it cannot be recorded; then the record must be written anew before it is removed. */
-  private async stopWith(snapshot: SnapshotElsewhere): Promise<void> {
-    const before = this.goesOnFrom;
+  /** The savepoint fails if it is not recorded; then the record must be written anew before it is removed. */
+  private async stopWith(snapshot: SnapshotElsewhere, signal: AbortSignal | undefined): Promise<void> {
     try {
-      await this.goOnFrom(snapshot);
-    } catch (error) {
-      this.goesOnFrom = before;
-      this.doubtful = snapshot.directory;
-      throw error;
+      await this.goOnFrom(snapshot, signal);
+    } catch (cause) {
+      const { checkpointId, directory } = snapshot;
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      const message = `that the job stops with ${directory} could not be recorded: ${reason}`;
+      const details = { checkpointId, directory, outcome: 'unknown' };
+      throw new MillraceError('CHECKPOINT_STORE_FAILED', message, { cause, details });
     }
   }
 
-  private async recordJob(): Promise<void> {
-    const record: JobRecord = {
-      ...this.owned(),
-      goesOnFrom: this.goesOnFrom,
-      claimed: this.claims.directories,
-      isLeft: this.isLeft,
-    };
-    await writeJobFile(this.platform, this.jobDirectory(), record);
-    this.doubtful = undefined;
+  /** `signal`: it is given up if it is not recorded yet. */
+  private goOnFrom(snapshot: SnapshotElsewhere | undefined, signal?: AbortSignal): Promise<void> {
+    return this.inTurn(() => this.writeRecord(snapshot, signal));
+  }
+
+  private recordJob(): Promise<void> {
+    return this.inTurn(() => this.writeRecord(this.goesOnFrom));
+  }
+
+  /** Writes of the record come one after the other: one that takes effect late must not replace a newer one. */
+  private inTurn(write: () => Promise<void>): Promise<void> {
+    const written = this.recording.then(write);
+    this.recording = written.catch(() => {});
+    return written;
+  }
+
+  /** What the record does not say for certain is not gone by, either. */
+  private async writeRecord(goesOnFrom: SnapshotElsewhere | undefined, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+    this.isRecordDoubtful = true;
+    const { claims, savepointId, lost } = this;
+    const record: JobRecord = { ...this.owned(), goesOnFrom, savepointId, claimed: claims.directories, lost };
+    await writeJobFile(this.platform, this.jobDirectory(), record, signal);
+    signal?.throwIfAborted();
+    this.goesOnFrom = goesOnFrom;
+    this.isRecordDoubtful = false;
   }
 
   private warn(what: string, error: unknown): void {
@@ -246,6 +285,15 @@ export class FileCheckpointStorage implements CheckpointStorage {
     });
   }
 
+  /** Whoever claims a checkpoint writes first that it is lost, and may have died then. */
+  private async stillLost(lost: LostCheckpoint | undefined): Promise<LostCheckpoint | undefined> {
+    if (lost === undefined) return undefined;
+    const directory = joinPath(this.jobDirectory(), checkpointDirectoryName(lost.checkpointId));
+    const { files, path } = this.platform.fileSystem(directory);
+    const isThere = (await files.stat(joinPath(path, METADATA_FILE))) !== undefined;
+    return isThere && (await claimantOf(this.platform, directory)) === undefined ? undefined : lost;
+  }
+
   /** What an earlier process of this job did not complete. It is dead: we have its lock. */
   private async removeUnfinished(): Promise<void> {
     for (const { directory, path } of await this.checkpointDirectories()) {
@@ -257,7 +305,12 @@ export class FileCheckpointStorage implements CheckpointStorage {
 }
 
 /** CHECKPOINT_DIRECTORY_NOT_WRITABLE with the file system's own words. */
-function notWritable(what: string, directory: string, option: string, cause: unknown): MillraceError {
+export function directoryNotWritable(
+  what: string,
+  directory: string,
+  option: string,
+  cause: unknown,
+): MillraceError {
   const reason = cause instanceof Error ? cause.message : String(cause);
   return new MillraceError(
     'CHECKPOINT_DIRECTORY_NOT_WRITABLE',
@@ -269,24 +322,23 @@ function notWritable(what: string, directory: string, option: string, cause: unk
 /** Makes `<targetDirectory>/savepoint-<short id>-<random>/`. Rejects with CHECKPOINT_DIRECTORY_NOT_WRITABLE. */
 export async function makeSavepointDirectory(
   platform: Platform,
-  checkpointId: number,
   jobId: string,
   targetDirectory: string,
   inlineThresholdBytes: number,
-): Promise<CheckpointLocation> {
+): Promise<SnapshotPlace> {
   try {
     for (let tries = 0; tries < NAME_TRIES_MAX; tries++) {
       const directory = joinPath(targetDirectory, savepointDirectoryName(jobId, platform.random.hex(6)));
       const { files, path } = platform.fileSystem(directory);
       if ((await files.stat(path)) !== undefined) continue;
       await files.makeDirectory(path);
-      return { kind: 'directory', checkpointId, directory, inlineThresholdBytes };
+      return { kind: 'directory', directory, inlineThresholdBytes };
     }
   } catch (error) {
     if (!hasCode(error, 'FILE_SYSTEM_ERROR')) throw error;
-    throw notWritable('savepoint', targetDirectory, 'execution.checkpointing.savepoint-dir', error);
+    throw directoryNotWritable('savepoint', targetDirectory, 'execution.checkpointing.savepoint-dir', error);
   }
-  throw notWritable(
+  throw directoryNotWritable(
     'savepoint',
     targetDirectory,
     'execution.checkpointing.savepoint-dir',
@@ -299,10 +351,11 @@ export async function completeInDirectory(
   platform: Platform,
   location: CheckpointLocation,
   manifest: SnapshotManifest,
+  signal?: AbortSignal,
 ): Promise<OpenedSnapshot> {
   assert(location.kind === 'directory', 'a snapshot in memory has no directory');
   assert(location.checkpointId === manifest.checkpointId, 'the manifest is that of another checkpoint');
-  const metadataBytes = await completeSnapshot(platform, location.directory, manifest);
+  const metadataBytes = await completeSnapshot(platform, location.directory, manifest, signal);
   const { checkpointId, kind } = manifest;
   return { checkpointId, kind, directory: location.directory, manifest, metadataBytes };
 }

@@ -43,6 +43,7 @@ export type {
   CheckpointStreams,
   CompletedSnapshot,
   FinishedStream,
+  SnapshotPlace,
   StateStream,
   StorageOwner,
 } from './checkpoint-storage.ts';
@@ -55,6 +56,7 @@ export {
   edgeKey,
   inFlightBytes,
 } from './in-flight-data.ts';
+export { lockJob } from './job-lock.ts';
 export { findLatestSnapshot, jobThatClaimed, type LatestSnapshot } from './latest-snapshot.ts';
 export type { CheckpointSurroundings, SubtaskActivity } from './missing-subtasks.ts';
 export type { StatsSummary } from './quantile-summary.ts';

@@ -9,7 +9,7 @@
 import { hasCode } from '../base/index.ts';
 import type { Platform } from '../platform/index.ts';
 import type { StorageOwner } from './checkpoint-storage.ts';
-import { type JobRecord, readJobFile, recordedPlace } from './job-file.ts';
+import { type JobRecord, type LostCheckpoint, readJobFile, recordedPlace } from './job-file.ts';
 import {
   chooseSnapshot,
   type DamagePolicy,
@@ -17,7 +17,7 @@ import {
   type SnapshotCondition,
 } from './snapshot-choice.ts';
 import { claimantOf } from './snapshot-claim.ts';
-import { checkpointIdOf, joinPath, METADATA_FILE } from './snapshot-path.ts';
+import { checkpointDirectoryName, checkpointIdOf, joinPath, METADATA_FILE } from './snapshot-path.ts';
 import { damageOf, findDamage, type OpenedSnapshot, readSnapshot } from './snapshot-reader.ts';
 
 const JOBS_SHOWN_MAX = 5;
@@ -36,14 +36,16 @@ export interface LatestSnapshot {
    * ever open.
    */
   readonly execution: { readonly jobId: string; readonly lineageId: string } | undefined;
-  /** The highest id that a checkpoint of its lineage was found to have, complete or not; with a snapshot only. */
+  /** The highest id that a checkpoint or savepoint of its lineage is known to have, complete or not; undefined: of none. */
   readonly highestCheckpointId: number | undefined;
 }
 
 /**
  * `directory` is the checkpoint directory (with the job ids below it). `preferCheckpoint`: rather a checkpoint than a newer
- * savepoint that the job was stopped with. Every file of the chosen snapshot was verified. Rejects with SNAPSHOT_CORRUPT if
- * the newest is damaged and the policy is `stop`, or none is intact.
+ * savepoint that the job was stopped with. `executions`: names of the directories of its executions that are looked at, which
+ * the caller has locked (job-lock.ts); undefined: of all, none of which may be running. Every file of the chosen snapshot was
+ * verified. Rejects with SNAPSHOT_CORRUPT or SNAPSHOT_CLAIMED if the newest is damaged or another job's, and the policy is
+ * `stop` or there is no other.
  */
 export async function findLatestSnapshot(
   platform: Platform,
@@ -51,8 +53,9 @@ export async function findLatestSnapshot(
   jobName: string,
   policy: DamagePolicy,
   preferCheckpoint = false,
+  executions?: ReadonlySet<string>,
 ): Promise<LatestSnapshot> {
-  const found = await findCandidates(platform, directory, jobName);
+  const found = await findCandidates(platform, directory, jobName, executions);
   let { candidates } = found;
   for (;;) {
     const choice = chooseSnapshot(candidates, policy, preferCheckpoint);
@@ -68,7 +71,7 @@ export async function findLatestSnapshot(
           explanation: [...choice.explanation, `(looked for "${jobName}" in ${directory})`],
           warning: undefined,
           execution: found.abandoned,
-          highestCheckpointId: undefined,
+          highestCheckpointId: found.savepointIds.get(found.abandoned?.lineageId ?? ''),
         };
       case 'stop':
         for (const line of choice.explanation) platform.logger.log('warn', line);
@@ -77,7 +80,7 @@ export async function findLatestSnapshot(
         const { explanation, warning, candidate } = choice;
         const snapshot = await readSnapshot(platform, candidate.directory);
         const { jobId, lineageId } = candidate;
-        const highestCheckpointId = highestIdOf(found.candidates, lineageId);
+        const highestCheckpointId = highestIdOf(found, lineageId);
         return { snapshot, explanation, warning, execution: { jobId, lineageId }, highestCheckpointId };
       }
       case 'check': {
@@ -104,9 +107,9 @@ export async function jobThatClaimed(
   return undefined;
 }
 
-function highestIdOf(candidates: readonly SnapshotCandidate[], lineageId: string): number {
+function highestIdOf({ candidates, savepointIds }: Candidates, lineageId: string): number {
   const ids = candidates.filter((each) => each.lineageId === lineageId).map((each) => each.checkpointId);
-  return ids.reduce((a, b) => Math.max(a, b), 0);
+  return ids.reduce((a, b) => Math.max(a, b), savepointIds.get(lineageId) ?? 0);
 }
 
 async function check(platform: Platform, directory: string): Promise<SnapshotCondition> {
@@ -118,14 +121,22 @@ interface Candidates {
   readonly candidates: SnapshotCandidate[];
   /** An execution of the job; if it has no candidate, it did not come as far as a checkpoint. */
   readonly abandoned: LatestSnapshot['execution'];
+  /** The highest id of a savepoint by lineage, as far as there was one: it lies elsewhere. */
+  readonly savepointIds: ReadonlyMap<string, number>;
   /** Names of other jobs that have checkpoints there. */
   readonly otherJobs: ReadonlySet<string>;
 }
 
-async function findCandidates(platform: Platform, directory: string, jobName: string): Promise<Candidates> {
+async function findCandidates(
+  platform: Platform,
+  directory: string,
+  jobName: string,
+  executions: ReadonlySet<string> | undefined,
+): Promise<Candidates> {
   const { files, path } = platform.fileSystem(directory);
   const candidates: SnapshotCandidate[] = [];
   let abandoned: Candidates['abandoned'];
+  const savepointIds = new Map<string, number>();
   const otherJobs = new Set<string>();
   for (const entry of await files.list(path)) {
     if (!entry.isDirectory) continue;
@@ -135,24 +146,50 @@ async function findCandidates(platform: Platform, directory: string, jobName: st
       otherJobs.add(record.jobName);
       continue;
     }
-    if (record?.jobId === entry.name && record.isLeft !== true)
-      abandoned ??= { jobId: record.jobId, lineageId: record.lineageId };
-    if (record !== undefined) candidates.push(...(await snapshotsElsewhere(platform, record)));
-    for (const { name, isDirectory } of await files.list(joinPath(path, entry.name))) {
-      const checkpointId = checkpointIdOf(name);
-      if (checkpointId === undefined || !isDirectory) continue;
-      const place = joinPath(jobDirectory, name);
-      const found = await readCandidate(platform, place, checkpointId, jobName);
-      if (found === undefined) continue;
-      const claimant = await claimantOf(platform, place);
-      const lineageId = found.lineageId ?? record?.lineageId ?? entry.name;
-      const own = { ...found, jobId: found.jobId ?? entry.name, lineageId };
-      if (claimant === undefined) candidates.push(own);
-      else if (claimant.jobId !== own.jobId)
-        candidates.push({ ...own, condition: { type: 'claimed', by: claimant.jobName } });
+    if (executions?.has(entry.name) === false) continue;
+    if (record?.savepointId !== undefined) {
+      const before = savepointIds.get(record.lineageId) ?? 0;
+      savepointIds.set(record.lineageId, Math.max(before, record.savepointId));
     }
+    if (record?.jobId === entry.name && record.lost === undefined)
+      abandoned ??= { jobId: record.jobId, lineageId: record.lineageId };
+    const own = { jobId: entry.name, lineageId: record?.lineageId ?? entry.name };
+    candidates.push(...(await checkpointsOf(platform, jobDirectory, jobName, own, record?.lost)));
+    if (record !== undefined) candidates.push(...(await snapshotsElsewhere(platform, record)));
   }
-  return { candidates, abandoned, otherJobs };
+  return { candidates, abandoned, savepointIds, otherJobs };
+}
+
+/** What lies in the directory of an execution, or was claimed there. `own`: whose they are if they do not say it. */
+async function checkpointsOf(
+  platform: Platform,
+  jobDirectory: string,
+  jobName: string,
+  own: { readonly jobId: string; readonly lineageId: string },
+  lost: LostCheckpoint | undefined,
+): Promise<SnapshotCandidate[]> {
+  const { files, path } = platform.fileSystem(jobDirectory);
+  const candidates: SnapshotCandidate[] = [];
+  for (const { name, isDirectory } of await files.list(path)) {
+    const checkpointId = checkpointIdOf(name);
+    if (checkpointId === undefined || !isDirectory) continue;
+    const directory = joinPath(jobDirectory, name);
+    const found = await readCandidate(platform, directory, checkpointId, jobName);
+    if (found === undefined) continue;
+    const { jobId = own.jobId, lineageId = own.lineageId } = found;
+    const by = await claimantOf(platform, directory);
+    if (by === undefined) candidates.push({ ...found, jobId, lineageId });
+    else if (by.jobId !== jobId)
+      candidates.push({ ...found, jobId, lineageId, condition: { type: 'claimed', by, isGone: false } });
+  }
+  const isThere = candidates.some(
+    (each) => each.checkpointId === lost?.checkpointId && each.condition.type !== 'incomplete',
+  );
+  if (lost === undefined || isThere) return candidates;
+  const { checkpointId, timestampMs } = lost;
+  const directory = joinPath(jobDirectory, checkpointDirectoryName(checkpointId));
+  const condition = { type: 'claimed', by: lost, isGone: true } as const;
+  return [...candidates, { ...own, directory, checkpointId, timestampMs, condition }];
 }
 
 /** Snapshots outside of its directory that the job goes on from, or owns. */
@@ -163,21 +200,20 @@ async function snapshotsElsewhere(platform: Platform, record: JobRecord): Promis
     const { why, directory, checkpointId, sinceMs } = goesOnFrom;
     const base = { jobId, lineageId, directory, checkpointId, elsewhere: why, sinceMs };
     const found = await readCandidate(platform, directory, checkpointId, undefined);
-    const claimant = await claimantOf(platform, directory);
-    const isLost = claimant !== undefined && claimant.jobId !== jobId;
-    // One that is gone, or goes with another job, is as good as damaged: what is older would show results twice.
-    const what =
-      why === 'stopped-with'
-        ? 'savepoint that the job was stopped with'
-        : 'snapshot that the job was started from';
-    const problem = isLost
-      ? `the ${what} was claimed by another job, '${claimant.jobName}'`
-      : `the ${what} is not there any more`;
-    candidates.push(
-      isLost || found === undefined || found.condition.type === 'incomplete'
-        ? { ...base, timestampMs: sinceMs, condition: { type: 'damaged', file: directory, problem } }
-        : { ...found, ...base },
-    );
+    const by = await claimantOf(platform, directory);
+    if (by !== undefined && by.jobId !== jobId) {
+      candidates.push({ ...base, timestampMs: sinceMs, condition: { type: 'claimed', by, isGone: false } });
+    } else if (found === undefined || found.condition.type === 'incomplete') {
+      const what =
+        why === 'stopped-with' ? 'savepoint that it was stopped with' : 'snapshot that it was started from';
+      // As good as damaged: what is older would show results twice.
+      const condition = {
+        type: 'damaged',
+        file: directory,
+        problem: `the ${what} is not there any more; whoever claims one may delete it`,
+      } as const;
+      candidates.push({ ...base, timestampMs: sinceMs, condition });
+    } else candidates.push({ ...found, ...base });
   }
   for (const directory of claimed) {
     if (directory === goesOnFrom?.directory) continue;

@@ -8,11 +8,13 @@ import type {
   CheckpointLocation,
   CheckpointStorage,
   CompletedSnapshot,
+  SnapshotPlace,
   StorageOwner,
 } from './checkpoint-storage.ts';
 import { completeInDirectory, makeSavepointDirectory } from './file-storage.ts';
 import { PendingDeletes } from './pending-deletes.ts';
 import { ClaimedSnapshots } from './snapshot-claim.ts';
+import { discardSnapshot } from './snapshot-directory.ts';
 import { type SnapshotManifest, stateSizeBytes } from './snapshot-manifest.ts';
 
 /** Of savepoints, whose state does go to files: Flink's default. */
@@ -42,20 +44,18 @@ export class MemoryCheckpointStorage implements CheckpointStorage {
     return { kind: 'memory', checkpointId, maxStateSizeBytes: this.maxStateSizeBytes };
   }
 
-  beginSavepoint(checkpointId: number, targetDirectory: string): Promise<CheckpointLocation> {
+  beginSavepoint(targetDirectory: string): Promise<SnapshotPlace> {
     assert(this.owner !== undefined, 'the storage was not opened');
-    const { jobId } = this.owner;
-    return makeSavepointDirectory(
-      this.platform,
-      checkpointId,
-      jobId,
-      targetDirectory,
-      SAVEPOINT_INLINE_BYTES,
-    );
+    return makeSavepointDirectory(this.platform, this.owner.jobId, targetDirectory, SAVEPOINT_INLINE_BYTES);
   }
 
-  async complete(location: CheckpointLocation, manifest: SnapshotManifest): Promise<CompletedSnapshot> {
-    if (location.kind === 'directory') return completeInDirectory(this.platform, location, manifest);
+  async complete(
+    location: CheckpointLocation,
+    manifest: SnapshotManifest,
+    _stopsJob?: boolean,
+    signal?: AbortSignal,
+  ): Promise<CompletedSnapshot> {
+    if (location.kind === 'directory') return completeInDirectory(this.platform, location, manifest, signal);
     const metadataBytes = stateSizeBytes(manifest);
     const { checkpointId, kind } = manifest;
     const snapshot: CompletedSnapshot = { checkpointId, kind, directory: undefined, manifest, metadataBytes };
@@ -63,8 +63,11 @@ export class MemoryCheckpointStorage implements CheckpointStorage {
     return snapshot;
   }
 
-  async discard(location: CheckpointLocation): Promise<boolean> {
-    if (location.kind === 'directory') return this.deletes.remove(location.directory);
+  async discard(location: CheckpointLocation | SnapshotPlace): Promise<boolean> {
+    if (location.kind === 'directory')
+      return this.deletes.remove(location.directory, () =>
+        discardSnapshot(this.platform, location.directory),
+      );
     this.completed.delete(location.checkpointId);
     return true;
   }

@@ -31,7 +31,7 @@ test('a savepoint on a real disk is claimed by one job at a time, and goes with 
   const cwd = process.cwd();
   t.after(() => process.chdir(cwd));
   process.chdir(root);
-  const location = await owner.beginSavepoint(4, 'savepoints');
+  const location = { ...(await owner.beginSavepoint('savepoints')), checkpointId: 4 };
   const snapshot = await owner.complete(location, await writeState(platform, location, JOB));
   await owner.close();
   const [first, second] = [await storageOf('first'), await storageOf('second')];

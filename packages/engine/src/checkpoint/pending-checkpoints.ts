@@ -14,7 +14,10 @@ export interface PendingCheckpoint {
   readonly requestId: RequestId | undefined;
   /** The job ends with it. */
   readonly isFinal: boolean;
-  readonly expiresMs: number;
+  /** One of the job's checkpoints, though the job may stop with it; false: a savepoint that is somebody's. */
+  readonly isOwn: boolean;
+  /** Of what it is doing now: storing has its own time. */
+  expiresMs: number;
   /** By subtask key. */
   readonly acknowledgements: Map<string, TaskAcknowledgement>;
   phase: CheckpointPhase;

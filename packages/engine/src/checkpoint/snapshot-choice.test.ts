@@ -128,11 +128,60 @@ test('a lineage that was begun last comes first, although its snapshot is an old
   assert.deepEqual(newestFirst([candidate(9), begun]), [begun, candidate(9)]);
 });
 
-test('what another job has claimed is never used, and it is said who has it', () => {
-  const claimed = candidate(9, { condition: { type: 'claimed', by: 'other' } });
-  const choice = chooseSnapshot([claimed, candidate(8)], 'stop');
+const claimedBy = (jobName: string, isGone = false): Partial<SnapshotCandidate> => ({
+  condition: { type: 'claimed', by: { jobId: `id of ${jobName}`, jobName }, isGone },
+});
+
+test('what another job has claimed is never used: it stops the start, and it is said whose it is and what that means', () => {
+  const choice = chooseSnapshot([candidate(9, claimedBy('other')), candidate(8)], 'stop');
+  assert.ok(choice.type === 'stop');
+  assert.equal(choice.error.code, 'SNAPSHOT_CLAIMED');
+  assert.match(
+    choice.error.message,
+    /newest .*\/cp\/j\/chk-9, is no longer its own: job 'other' \(id of other\) has claimed it.* would show twice\. Start job 'other' from latest to go on; .* this one from \/cp\/j\/chk-8/,
+  );
+  assert.doesNotMatch(choice.error.message, /damage/);
+  assert.match(choice.explanation.join('\n'), /chk-9: job 'other' .* has claimed it/);
+});
+
+test('what another job has claimed and deleted stops the start, too', () => {
+  const choice = chooseSnapshot([candidate(8), candidate(9, claimedBy('other', true))], 'stop');
+  assert.match(choice.type === 'stop' ? choice.error.message : '', /owns it, and has deleted it since\./);
+});
+
+test('with fallback an older one is used in place of a claimed one; without an older one nothing is', () => {
+  const choice = chooseSnapshot([candidate(9, claimedBy('other')), candidate(8)], 'fallback');
   assert.ok(choice.type === 'use');
   assert.equal(choice.candidate.checkpointId, 8);
-  assert.match(choice.explanation.join('\n'), /chk-9: claimed by another job, 'other'/);
-  assert.equal(chooseSnapshot([claimed], 'fallback').type, 'none');
+  assert.match(
+    choice.explanation.join('\n'),
+    /chk-9: job 'other'.*\n.*only complete one\n.*chk-9, which another job has claimed: at least 60 s .*duplicates/,
+  );
+  const none = chooseSnapshot([candidate(9, claimedBy('other'))], 'fallback');
+  assert.match(
+    none.type === 'stop' ? none.error.message : '',
+    /begin anew, start this one without a snapshot/,
+  );
+});
+
+test('a claimed one that is not the newest is only named', () => {
+  const choice = chooseSnapshot([candidate(7, claimedBy('other')), candidate(8)], 'stop');
+  assert.ok(choice.type === 'use');
+  assert.equal(choice.candidate.checkpointId, 8);
+  assert.match(choice.explanation.join('\n'), /chk-7: job 'other' .* has claimed it/);
+});
+
+test('what an execution of the job itself has claimed is behind it, whatever the clocks did', () => {
+  const successor = candidate(3, { jobId: 'id of j', lineageId: 'm', timestampMs: 0 });
+  const choice = chooseSnapshot([candidate(9, claimedBy('j')), successor], 'stop');
+  assert.ok(choice.type === 'use');
+  assert.equal(choice.candidate, successor);
+  assert.match(choice.explanation.join('\n'), /chk-9: job 'j' .* has claimed it/);
+});
+
+test('a claimed savepoint does not stop a job that prefers checkpoints', () => {
+  const claimed = candidate(9, { ...STOPPED_WITH, ...claimedBy('other') });
+  assert.equal(chooseSnapshot([claimed, candidate(8)], 'stop').type, 'stop');
+  const choice = chooseSnapshot([claimed, candidate(8)], 'stop', true);
+  assert.equal(choice.type === 'use' && choice.candidate.checkpointId, 8);
 });

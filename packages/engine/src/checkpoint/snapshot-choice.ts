@@ -9,9 +9,11 @@
  * Invariants:
  * I1 A damaged snapshot is never chosen. It is passed over only if the policy allows it, and never silently.
  * I2 An incomplete one is never chosen: nobody was ever told that it is complete.
- * I3 What another job has claimed is never chosen: that job goes on from it.
+ * I3 What another job has claimed is never chosen: that job goes on from it. It is passed over like a damaged one, unless the
+ *    other is an execution of this very job: what came after is found there.
  */
 import { MillraceError } from '../base/index.ts';
+import type { Claimant } from './job-file.ts';
 
 /** What is known of a found snapshot. `unchecked`: its manifest is intact, its files were not compared yet. */
 export type SnapshotCondition =
@@ -19,8 +21,10 @@ export type SnapshotCondition =
   | { readonly type: 'unchecked' }
   | { readonly type: 'damaged'; readonly file: string; readonly problem: string }
   | { readonly type: 'incomplete' }
-  /** By the job of that name. */
-  | { readonly type: 'claimed'; readonly by: string };
+  /** `isGone`: that job has deleted it since. */
+  | { readonly type: 'claimed'; readonly by: Claimant; readonly isGone: boolean };
+
+type Claimed = Extract<SnapshotCondition, { readonly type: 'claimed' }>;
 
 /** A snapshot that was found, complete or not. */
 export interface SnapshotCandidate {
@@ -38,7 +42,7 @@ export interface SnapshotCandidate {
   readonly sinceMs?: number;
 }
 
-/** `stop`: the job does not start. `fallback`: older ones may be used, more is replayed. */
+/** If the newest cannot be used. `stop`: the job does not start. `fallback`: older ones may be used, more is replayed. */
 export type DamagePolicy = 'stop' | 'fallback';
 
 export type SnapshotChoice =
@@ -56,41 +60,50 @@ export type SnapshotChoice =
 
 /**
  * `preferCheckpoint`: a savepoint that the job was stopped with is passed over if there is a checkpoint of the same lineage
- * that is not damaged.
+ * that can be used.
  */
 export function chooseSnapshot(
   found: readonly SnapshotCandidate[],
   policy: DamagePolicy,
   preferCheckpoint = false,
 ): SnapshotChoice {
-  const all = newestFirst(found.filter(isComplete));
+  const leftOut = found.filter((each) => each.condition.type === 'incomplete' || isSucceeded(each, found));
+  const all = newestFirst(found.filter((each) => !leftOut.includes(each)));
   const passedOver = preferCheckpoint ? savepointsWithCheckpoint(all) : [];
   const complete = all.filter((candidate) => !passedOver.includes(candidate));
   const newest = complete[0];
-  const explanation = found.filter((candidate) => !isComplete(candidate)).map(describeUnusable);
+  const explanation = leftOut.map(describeUnusable);
   if (newest === undefined) {
     return { type: 'none', explanation: [...explanation, 'no complete checkpoint was found'] };
   }
-  const usable = complete.find(({ condition }) => condition.type !== 'damaged');
+  const usable = complete.find(isUsable);
   if (usable?.condition.type === 'unchecked') return { type: 'check', candidate: usable };
-  const damaged = complete.slice(0, usable === undefined ? complete.length : complete.indexOf(usable));
-  for (const candidate of damaged) explanation.push(describeUnusable(candidate));
-  if (usable !== undefined && (damaged.length === 0 || policy === 'fallback')) {
+  const newer = usable === undefined ? complete : complete.slice(0, complete.indexOf(usable));
+  const claimed = complete.filter(({ condition }) => condition.type === 'claimed');
+  for (const candidate of new Set([...newer, ...claimed])) explanation.push(describeUnusable(candidate));
+  if (usable !== undefined && (newer.length === 0 || policy === 'fallback')) {
     explanation.push(...describeUse(usable, newest, complete));
-    const newer = passedOver.find(({ lineageId }) => lineageId === usable.lineageId);
-    const warning = newer === undefined ? undefined : preferredCheckpointText(usable, newer);
+    const savepoint = passedOver.find(({ lineageId }) => lineageId === usable.lineageId);
+    const warning = savepoint === undefined ? undefined : preferredCheckpointText(usable, savepoint);
     return { type: 'use', candidate: usable, explanation, warning };
   }
-  return { type: 'stop', error: damageError(newest, usable), explanation };
+  return { type: 'stop', error: unusableError(newest, usable), explanation };
 }
 
-function isComplete({ condition }: SnapshotCandidate): boolean {
-  return condition.type !== 'incomplete' && condition.type !== 'claimed';
+function isUsable({ condition }: SnapshotCandidate): boolean {
+  return condition.type === 'intact' || condition.type === 'unchecked';
+}
+
+/** Claimed by an execution of the same job that has something to go on from: the job is not behind it. */
+function isSucceeded({ condition }: SnapshotCandidate, found: readonly SnapshotCandidate[]): boolean {
+  if (condition.type !== 'claimed') return false;
+  const { jobId } = condition.by;
+  return found.some((each) => each.jobId === jobId && each.condition.type !== 'incomplete');
 }
 
 function savepointsWithCheckpoint(complete: readonly SnapshotCandidate[]): SnapshotCandidate[] {
   const checkpoints = complete.filter(
-    ({ elsewhere, condition }) => elsewhere !== 'stopped-with' && condition.type !== 'damaged',
+    (candidate) => candidate.elsewhere !== 'stopped-with' && isUsable(candidate),
   );
   return complete.filter(
     ({ elsewhere, lineageId }) =>
@@ -142,12 +155,17 @@ function describeUnusable({ directory, condition }: SnapshotCandidate): string {
     case 'incomplete':
       return `${directory}: incomplete, it has no _metadata; it was never in use`;
     case 'claimed':
-      return `${directory}: claimed by another job, '${condition.by}'`;
+      return `${directory}: ${describeClaim(condition)}`;
     case 'damaged':
       return `${directory}: damaged, ${condition.file}: ${condition.problem}`;
     default:
       return `${directory}: ${condition.type}`;
   }
+}
+
+function describeClaim({ by, isGone }: Claimed): string {
+  const since = isGone ? ', and has deleted it since' : '';
+  return `job '${by.jobName}' (${by.jobId}) has claimed it: it owns it${since}`;
 }
 
 function describeUse(
@@ -156,33 +174,52 @@ function describeUse(
   complete: readonly SnapshotCandidate[],
 ): string[] {
   const when = new Date(used.timestampMs).toISOString();
-  const others = complete.length - 1;
-  const among =
-    others === 0 ? 'the only complete one' : `the newest intact of ${complete.length} complete ones`;
+  const count = complete.filter(({ condition }) => condition.type !== 'claimed').length;
+  const among = count === 1 ? 'the only complete one' : `the newest intact of ${count} complete ones`;
   const lines = [`${used.directory}: used; checkpoint ${used.checkpointId} of ${when}, ${among}`];
   if (used === newest) return lines;
-  const lostMs = newest.timestampMs - used.timestampMs;
+  const why = newest.condition.type === 'claimed' ? 'another job has claimed' : 'is damaged';
+  const lostS = Math.max(0, Math.round((newest.timestampMs - used.timestampMs) / 1000));
   lines.push(
-    `instead of the newest, ${newest.directory}, which is damaged: at least ${Math.max(0, Math.round(lostMs / 1000))} s of ` +
-      'input more are replayed; what was committed after the older checkpoint is written again, so sinks may see duplicates',
+    `instead of the newest, ${newest.directory}, which ${why}: at least ${lostS} s of input more are replayed; ` +
+      'what was committed after the older checkpoint is written again, so sinks may see duplicates',
   );
   return lines;
 }
 
-function damageError(newest: SnapshotCandidate, alternative: SnapshotCandidate | undefined): MillraceError {
-  const { condition } = newest;
-  const file = condition.type === 'damaged' ? condition.file : newest.directory;
+function unusableError(newest: SnapshotCandidate, usable: SnapshotCandidate | undefined): MillraceError {
+  const { condition, directory } = newest;
+  const older = usable && `${usable.directory} (checkpoint ${usable.checkpointId})`;
+  const details = { directory, alternative: usable?.directory };
+  if (condition.type === 'claimed') return claimedError(directory, condition, older, details);
+  const file = condition.type === 'damaged' ? condition.file : directory;
   const problem = condition.type === 'damaged' ? condition.problem : condition.type;
   const advice =
-    alternative === undefined
+    older === undefined
       ? 'There is no intact one to use instead.'
-      : `The newest intact one is ${alternative.directory} (checkpoint ${alternative.checkpointId}): start from it by its ` +
-        'path to replay more input, knowing that sinks may see duplicates, or restore the damaged file from a copy.';
+      : `The newest intact one is ${older}: start from it by its path to replay more input, knowing that sinks may see ` +
+        'duplicates, or restore the damaged file from a copy.';
+  const message = `The newest snapshot of the job cannot be used. ${file}: ${problem}. ${advice}`;
+  return new MillraceError('SNAPSHOT_CORRUPT', message, { details: { ...details, file } });
+}
+
+/** Nothing is wrong with it: it has changed hands, and the results that follow it are another job's to make. */
+function claimedError(
+  directory: string,
+  condition: Claimed,
+  older: string | undefined,
+  details: Record<string, unknown>,
+): MillraceError {
+  const { jobId, jobName } = condition.by;
+  const instead =
+    older === undefined
+      ? 'to begin anew, start this one without a snapshot'
+      : `to branch off from an older one, start this one from ${older} by its path, or begin anew without a snapshot`;
   return new MillraceError(
-    'SNAPSHOT_CORRUPT',
-    `The newest checkpoint is damaged. ${file}: ${problem}. ${advice}`,
-    {
-      details: { directory: newest.directory, file, alternative: alternative?.directory },
-    },
+    'SNAPSHOT_CLAIMED',
+    `The newest snapshot of the job, ${directory}, is no longer its own: ${describeClaim(condition)}. That job goes on from it, ` +
+      `so whatever this one did again its sinks would show twice. Start job '${jobName}' from latest to go on; ${instead}, ` +
+      'knowing that sinks may see duplicates.',
+    { details: { ...details, jobId, jobName } },
   );
 }

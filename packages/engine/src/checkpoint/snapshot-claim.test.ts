@@ -22,7 +22,7 @@ async function opened(platform: ManualPlatform, job = A): Promise<FileCheckpoint
 /** A savepoint of job A in /sp. */
 async function savepoint(platform: ManualPlatform, checkpointId = 4): Promise<CompletedSnapshot> {
   const storage = await opened(platform);
-  const location = await storage.beginSavepoint(checkpointId, '/sp');
+  const location = { ...(await storage.beginSavepoint('/sp')), checkpointId };
   const manifest = { ...(await writeState(platform, location, A)), kind: 'savepoint' as const };
   const snapshot = await storage.complete(location, manifest);
   await storage.close();
@@ -208,44 +208,87 @@ test('a snapshot that the job was started from and that is gone stops the start'
   platform.files.lose('/sp');
   await assert.rejects(findLatestSnapshot(platform, '/cp', 'totals', 'stop'), {
     code: 'SNAPSHOT_CORRUPT',
-    message: /the snapshot that the job was started from is not there any more/,
+    message: /the snapshot that it was started from is not there any more/,
   });
 });
 
-test('a checkpoint that another job has claimed is not chosen, and its job does not begin anew with its name and numbers', async () => {
+const refusesToGoOn = (platform: ManualPlatform, message: RegExp): Promise<void> =>
+  assert.rejects(findLatestSnapshot(platform, '/cp', 'totals', 'stop'), {
+    code: 'SNAPSHOT_CLAIMED',
+    message,
+  });
+
+test('a checkpoint that another job has claimed stops the start of its job, which does not begin anew nor go on from an older one', async () => {
+  const platform = createManualPlatform();
+  const owner = await opened(platform);
+  await writeCheckpoint(platform, owner, 6, A);
+  const snapshot = await writeCheckpoint(platform, owner, 7, A);
+  await owner.close();
+  const storage = await opened(platform, C);
+  await storage.adopt(snapshot, true);
+  await refusesToGoOn(
+    platform,
+    /chk-7, is no longer its own: job 'other' \(cc\) has claimed it: it owns it\./,
+  );
+  // Nor after its storage was opened once more, nor when the other job has deleted it.
+  await (await opened(platform)).close();
+  assert.equal(await storage.delete(snapshot), true);
+  await (await opened(platform)).close();
+  await refusesToGoOn(platform, /chk-7, .*job 'other' \(cc\) .*, and has deleted it since\./);
+  const { snapshot: older, explanation } = await findLatestSnapshot(platform, '/cp', 'totals', 'fallback');
+  assert.equal(older?.checkpointId, 6);
+  assert.match(explanation.join('\n'), /chk-7: job 'other' \(cc\) has claimed it.*\n.*chk-6: used/);
+});
+
+test('a claim of an older checkpoint keeps nobody from going on with the newest', async () => {
+  const platform = createManualPlatform();
+  const owner = await opened(platform);
+  const older = await writeCheckpoint(platform, owner, 6, A);
+  await writeCheckpoint(platform, owner, 7, A);
+  await owner.close();
+  await (await opened(platform, C)).adopt(older, true);
+  const { snapshot, execution } = await findLatestSnapshot(platform, '/cp', 'totals', 'stop');
+  assert.equal(snapshot?.checkpointId, 7);
+  assert.equal(execution?.jobId, 'aa');
+});
+
+test("a claim that did not come about is forgotten: the checkpoint is still its job's", async () => {
   const platform = createManualPlatform();
   const owner = await opened(platform);
   const snapshot = await writeCheckpoint(platform, owner, 7, A);
   await owner.close();
   const storage = await opened(platform, C);
-  await storage.adopt(snapshot, true);
-  const {
-    snapshot: chosen,
-    execution,
-    explanation,
-  } = await findLatestSnapshot(platform, '/cp', 'totals', 'stop');
-  assert.equal(chosen, undefined);
-  assert.equal(execution, undefined);
-  assert.match(explanation.join('\n'), /chk-7: claimed by another job, 'other'/);
-  // Nor after it ran once more.
-  await (await opened(platform)).close();
-  assert.equal((await findLatestSnapshot(platform, '/cp', 'totals', 'stop')).execution, undefined);
+  const original = platform.files.rename.bind(platform.files);
+  platform.files.rename = async (from, to) => {
+    if (to.endsWith('/_claimed')) throw new Error('killed');
+    return original.call(platform.files, from, to);
+  };
+  await assert.rejects(storage.adopt(snapshot, true), /killed/);
+  platform.files.killProcess();
+  assert.equal((await findLatestSnapshot(platform, '/cp', 'totals', 'stop')).snapshot?.checkpointId, 7);
+  const again = await opened(platform);
+  await writeCheckpoint(platform, again, 8, A);
+  await again.delete(snapshot);
+  await again.close();
+  const { snapshot: latest, explanation } = await findLatestSnapshot(platform, '/cp', 'totals', 'stop');
+  assert.equal(latest?.checkpointId, 8);
+  assert.doesNotMatch(explanation.join('\n'), /claimed/);
 });
 
 test('a savepoint that the job was stopped with and that another job has claimed stops the start', async () => {
   const platform = createManualPlatform();
   const owner = await opened(platform);
-  const location = await owner.beginSavepoint(4, '/sp');
+  const location = { ...(await owner.beginSavepoint('/sp')), checkpointId: 4 };
   const manifest = { ...(await writeState(platform, location, A)), kind: 'savepoint' as const };
   const snapshot = await owner.complete(location, manifest, true);
   await owner.close();
   assert.equal((await findLatestSnapshot(platform, '/cp', 'totals', 'stop')).snapshot?.checkpointId, 4);
   const storage = await opened(platform, C);
   await storage.adopt(snapshot, true);
-  await assert.rejects(findLatestSnapshot(platform, '/cp', 'totals', 'stop'), {
-    code: 'SNAPSHOT_CORRUPT',
-    message: /the savepoint that the job was stopped with was claimed by another job, 'other'/,
-  });
+  await refusesToGoOn(
+    platform,
+    /\/sp\/savepoint-.*, is no longer its own: job 'other' \(cc\) has claimed it/,
+  );
 });
 
 test('an older checkpoint that comes late does not hide the savepoint that the job was stopped with', async () => {
@@ -253,7 +296,7 @@ test('an older checkpoint that comes late does not hide the savepoint that the j
   const storage = await opened(platform);
   const older = await storage.begin(8);
   const manifest = await writeState(platform, older, A);
-  const location = await storage.beginSavepoint(9, '/sp');
+  const location = { ...(await storage.beginSavepoint('/sp')), checkpointId: 9 };
   const savepointManifest = { ...(await writeState(platform, location, A)), kind: 'savepoint' as const };
   const { directory } = await storage.complete(location, savepointManifest, true);
   await storage.complete(older, manifest);

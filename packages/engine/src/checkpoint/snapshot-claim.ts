@@ -16,17 +16,11 @@
 import { hasCode, MillraceError } from '../base/index.ts';
 import type { DirectoryLock, Platform } from '../platform/index.ts';
 import type { CompletedSnapshot, StorageOwner } from './checkpoint-storage.ts';
-import { readJobFile, readRecord, writeJobFile, writeRecord } from './job-file.ts';
+import { type Claimant, readJobFile, readRecord, writeJobFile, writeRecord } from './job-file.ts';
 import { CLAIM_FILE, joinPath, METADATA_FILE, parentPath } from './snapshot-path.ts';
 import { type OpenedSnapshot, readSnapshot } from './snapshot-reader.ts';
 
 const LOCK_FILE = /^_lock\.[1-9]\d*$/;
-
-/** The job that owns a snapshot. */
-export interface Claimant {
-  readonly jobId: string;
-  readonly jobName: string;
-}
 
 /** Who has claimed the snapshot in `directory`; undefined if nobody has. */
 export function claimantOf(platform: Platform, directory: string): Promise<Claimant | undefined> {
@@ -67,7 +61,7 @@ export class ClaimedSnapshots {
         throw new MillraceError('SNAPSHOT_NOT_FOUND', message, { details: { path: directory } });
       }
       const before = await claimantOf(this.platform, directory);
-      if (before === undefined) await this.takeFromItsJob(directory, owner);
+      if (before === undefined) await this.takeFromItsJob(snapshot, owner);
       else if (before.jobId !== owner.jobId) {
         const message = `${directory} was claimed by job '${before.jobName}' (${before.jobId}), which does not run`;
         this.platform.logger.log('info', `${message}: it is now of job '${owner.jobName}'`);
@@ -147,14 +141,19 @@ export class ClaimedSnapshots {
   }
 
   /** I2. If it is a checkpoint of a job that is dead, that job is told that it has lost it. */
-  private async takeFromItsJob(directory: string, owner: StorageOwner): Promise<void> {
+  private async takeFromItsJob(snapshot: CompletedSnapshot, owner: StorageOwner): Promise<void> {
+    const directory = snapshot.directory!;
     const jobDirectory = parentPath(directory);
     const record = jobDirectory === undefined ? undefined : await readJobFile(this.platform, jobDirectory);
     if (jobDirectory === undefined || record === undefined || record.jobId === owner.jobId) return;
     const what = `the snapshot ${directory} belongs to job '${record.jobName}' (${record.jobId})`;
     const lock = await this.lock(jobDirectory, `${what} and cannot be claimed`);
     try {
-      await writeJobFile(this.platform, jobDirectory, { ...record, isLeft: true });
+      const { checkpointId, timestampMs } = snapshot.manifest;
+      const { jobId, jobName } = owner;
+      const isNewest = checkpointId >= (record.lost?.checkpointId ?? 0);
+      const lost = isNewest ? { checkpointId, timestampMs, jobId, jobName } : record.lost;
+      await writeJobFile(this.platform, jobDirectory, { ...record, lost });
     } finally {
       await lock.release();
     }

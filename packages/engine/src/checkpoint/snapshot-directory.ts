@@ -4,6 +4,10 @@
  *
  *   complete   write the manifest to a new name ─▶ sync it ─▶ rename to `_metadata` ─▶ sync the directory ─▶ sync its parent
  *   remove     delete `_metadata` ─▶ sync the directory ─▶ delete the directory with everything in it
+ *   discard    delete what would be renamed ─▶ remove
+ *
+ * A call of the file system may hang and take effect much later, when the checkpoint was given up long ago. What is not a
+ * rename by then sees it and stops; a rename finds nothing to rename.
  *
  * A power failure at any point leaves either a complete snapshot or one without `_metadata`. The data files were synced by
  * those who wrote them, before they acknowledged. In the wrong order a removal could lose data files and keep `_metadata`,
@@ -15,17 +19,22 @@ import { formatMetadata } from './savepoint-metadata.ts';
 import type { SnapshotManifest } from './snapshot-manifest.ts';
 import { joinPath, METADATA_FILE, parentPath } from './snapshot-path.ts';
 
+/** How the name of a manifest begins that is being written. */
+const TEMPORARY_PREFIX = '.metadata-';
+
 /**
  * Writes the manifest into `directory` (URI or plain path). Returns the size of `_metadata`. Rejects with
  * CHECKPOINT_STORE_FAILED: `details.outcome` says whether the snapshot is certainly incomplete (`absent`) or `unknown`.
+ * `signal`: it is given up, and `discardSnapshot` is called.
  */
 export async function completeSnapshot(
   platform: Platform,
   directory: string,
   manifest: SnapshotManifest,
+  signal?: AbortSignal,
 ): Promise<number> {
   const { files, path } = platform.fileSystem(directory);
-  const temporary = joinPath(path, `.metadata-${platform.random.hex(8)}`);
+  const temporary = joinPath(path, `${TEMPORARY_PREFIX}${platform.random.hex(8)}`);
   const metadata = joinPath(path, METADATA_FILE);
   let isNamed = false;
   try {
@@ -38,6 +47,7 @@ export async function completeSnapshot(
     } finally {
       await file.close();
     }
+    signal?.throwIfAborted();
     isNamed = true;
     await files.rename(temporary, metadata);
     await files.syncDirectory(path);
@@ -95,4 +105,13 @@ export async function removeSnapshot(platform: Platform, directory: string): Pro
   await files.delete(joinPath(path, METADATA_FILE));
   await files.syncDirectory(path);
   await files.delete(path);
+}
+
+/** Removes a snapshot that was given up while it was being completed, also if it still is. As `removeSnapshot`. */
+export async function discardSnapshot(platform: Platform, directory: string): Promise<void> {
+  const { files, path } = platform.fileSystem(directory);
+  if ((await files.stat(path)) === undefined) return;
+  for (const { name } of await files.list(path))
+    if (name.startsWith(TEMPORARY_PREFIX)) await files.delete(joinPath(path, name));
+  await removeSnapshot(platform, directory);
 }

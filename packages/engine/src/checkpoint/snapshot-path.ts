@@ -4,10 +4,13 @@
  *   <dir>/<job id>/chk-<n>/_metadata            savepoint: <dir>/savepoint-<short job id>-<random>/_metadata
  *                         /<state files>
  *                 /_job, _lock.<n>            claimed by a job: also _claimed, _lock.<n> in it
+ *            /_running/<job name>-<hash>/_lock.<n>
  */
 export const METADATA_FILE = '_metadata';
 /** Says in a job's directory whose it is, so that a damaged snapshot in it is still known by its job. */
 export const JOB_FILE = '_job';
+/** In the checkpoint directory: has a directory for each name of a job that is started from its latest checkpoint. */
+export const RUNNING_DIRECTORY = '_running';
 /** Says in a snapshot's directory which job has claimed it. */
 export const CLAIM_FILE = '_claimed';
 

@@ -5,6 +5,7 @@
  * Invariants:
  * I1 Events are handled one at a time, in the order in which they happened; actions are started in order.
  * I2 Every request is answered.
+ * I3 What the storage does for a checkpoint that was given up meanwhile leads to nothing but the removal of its files.
  */
 import { hasCode, MillraceError } from '../base/index.ts';
 import {
@@ -21,6 +22,7 @@ import {
   isSavepoint,
   type JobSnapshot,
   preferredCheckpointText,
+  type SnapshotPlace,
   type SubtaskAttempt,
   stopsJob,
   type TaskAcknowledgement,
@@ -29,6 +31,7 @@ import {
 import type { Platform, TimerHandle } from '../platform/index.ts';
 import type { JobExecution } from './job-execution.ts';
 import type { JobStatistics } from './job-statistics.ts';
+import { SavepointPlaces } from './savepoint-places.ts';
 
 /** How long after a failed removal of files it is tried again. */
 const DISCARD_RETRY_MS = 1000;
@@ -68,25 +71,30 @@ interface Pending {
   readonly timestampMs: number;
   location: CheckpointLocation | undefined;
   coordinatorStates: { uid: string; bytes: Uint8Array }[];
-  /** Given up: nothing may be triggered for it any more. */
-  aborted: boolean;
+  /** Aborted when it is given up: nothing may be triggered or stored for it any more. */
+  readonly givenUp: AbortController;
   /** Its files are being removed, until nothing is left. */
   isDiscarded: boolean;
   /** Settles when the trigger has been carried out or not; never rejects. */
   triggering: Promise<void>;
 }
 
+/** Somebody waits for a checkpoint. */
+interface Asked {
+  /** Of a savepoint, until that begins. */
+  place: SnapshotPlace | undefined;
+  resolve(answer: CheckpointAnswer): void;
+}
+
 export class CheckpointDriver {
   private readonly options: CheckpointDriverOptions;
+  private readonly places: SavepointPlaces;
   private readonly coordinator: CheckpointCoordinator;
   private readonly pending = new Map<number, Pending>();
   private readonly completed = new Map<number, CompletedSnapshot>();
   /** Of these, what belongs to the user or to another job: it is read and never removed. */
   private readonly foreign = new Set<CompletedSnapshot>();
-  private readonly requests = new Map<
-    number,
-    { targetDirectory: string | undefined; resolve: (answer: CheckpointAnswer) => void }
-  >();
+  private readonly requests = new Map<number, Asked>();
   private readonly events: CheckpointEvent[] = [];
   private nextRequest = 1;
   private isShutDown = false;
@@ -98,7 +106,9 @@ export class CheckpointDriver {
 
   constructor(options: CheckpointDriverOptions) {
     this.options = options;
-    this.coordinator = new CheckpointCoordinator(options.settings);
+    const { platform, settings, storage } = options;
+    this.coordinator = new CheckpointCoordinator(settings);
+    this.places = new SavepointPlaces({ platform, storage, timeoutMs: settings.timeoutMs });
   }
 
   /**
@@ -139,12 +149,12 @@ export class CheckpointDriver {
 
   /** Takes a checkpoint or savepoint now. Resolves with the outcome, whatever it is. */
   request(kind: CheckpointKind, targetDirectory?: string): Promise<CheckpointAnswer> {
-    return this.ask(targetDirectory, (requestId) => ({ type: 'triggerByHand', requestId, kind }));
+    return this.ask((requestId) => ({ type: 'triggerByHand', requestId, kind, targetDirectory }));
   }
 
   /** The checkpoint after which everything is committed. Resolves when it is complete, or the attempt is over. */
   requestFinal(): Promise<CheckpointAnswer> {
-    return this.ask(undefined, (requestId) => ({ type: 'finalCheckpoint', requestId }));
+    return this.ask((requestId) => ({ type: 'finalCheckpoint', requestId }));
   }
 
   /** A source works off a backlog from now on, or no longer. */
@@ -170,8 +180,9 @@ export class CheckpointDriver {
   async shutdown(message: string): Promise<void> {
     this.isShutDown = true;
     this.handle({ type: 'shutdown', message });
-    this.timer?.cancel();
+    // What is being stored may still run out of time.
     while (this.working.length > 0) await Promise.allSettled(this.working);
+    this.timer?.cancel();
   }
 
   snapshotOf(checkpointId: number): CompletedSnapshot | undefined {
@@ -184,13 +195,10 @@ export class CheckpointDriver {
     return owned.sort((a, b) => a.checkpointId - b.checkpointId);
   }
 
-  private ask(
-    targetDirectory: string | undefined,
-    event: (requestId: number) => CheckpointEvent,
-  ): Promise<CheckpointAnswer> {
+  private ask(event: (requestId: number) => CheckpointEvent): Promise<CheckpointAnswer> {
     return new Promise((resolve) => {
       const requestId = this.nextRequest++;
-      this.requests.set(requestId, { targetDirectory, resolve });
+      this.requests.set(requestId, { place: undefined, resolve });
       this.handle(event(requestId));
     });
   }
@@ -213,6 +221,8 @@ export class CheckpointDriver {
 
   private carryOut(action: CheckpointAction): void {
     switch (action.type) {
+      case 'makePlace':
+        return this.work(this.makePlace(action.requestId as number, action.targetDirectory));
       case 'trigger':
         return this.trigger(action);
       case 'store':
@@ -220,7 +230,7 @@ export class CheckpointDriver {
       case 'notifyComplete':
         return this.options.tasks.notifyComplete(action.checkpointId);
       case 'notifyAborted':
-        this.giveUp(action.checkpointId);
+        this.pending.get(action.checkpointId)?.givenUp.abort();
         this.options.tasks.notifyAborted(action.checkpointId);
         return this.options.statistics.checkpointFailed(action.checkpointId, action.failure, action.message);
       case 'discardFiles':
@@ -228,11 +238,7 @@ export class CheckpointDriver {
       case 'subsume':
         return this.work(this.subsume(action.checkpointId));
       case 'answer':
-        if (action.answer.type === 'failed' && action.answer.checkpointId === undefined)
-          this.options.statistics.checkpointRefused();
-        this.requests.get(action.requestId as number)?.resolve(action.answer);
-        this.requests.delete(action.requestId as number);
-        return;
+        return this.answer(action.requestId as number, action.answer);
       case 'readyToRestore': {
         const snapshot = this.restorePoint(action.checkpointId);
         for (const resolve of this.awaitsRestore.splice(0)) resolve(snapshot);
@@ -279,28 +285,46 @@ export class CheckpointDriver {
     this.timer = this.options.platform.timers.after(delayMs, () => this.handle({ type: 'tick' }));
   }
 
-  private giveUp(checkpointId: number): void {
-    const pending = this.pending.get(checkpointId);
-    if (pending !== undefined) pending.aborted = true;
+  private answer(requestId: number, answer: CheckpointAnswer): void {
+    if (answer.type === 'failed' && answer.checkpointId === undefined)
+      this.options.statistics.checkpointRefused();
+    const request = this.requests.get(requestId);
+    this.requests.delete(requestId);
+    if (request?.place !== undefined) this.work(this.places.remove(request.place));
+    request?.resolve(answer);
+  }
+
+  private async makePlace(requestId: number, targetDirectory: string): Promise<void> {
+    const outcome = await this.places.make(targetDirectory);
+    if (outcome.type === 'failed') {
+      const { failure, message } = outcome;
+      return this.handle({ type: 'placeFailed', requestId, failure, message });
+    }
+    const request = this.requests.get(requestId);
+    if (request === undefined) return this.places.remove(outcome.place);
+    request.place = outcome.place;
+    this.handle({ type: 'placed', requestId });
   }
 
   private trigger(action: Extract<CheckpointAction, { type: 'trigger' }>): void {
     const { checkpointId, timestampMs, kind } = action.barrier;
     const request =
       action.requestId === undefined ? undefined : this.requests.get(action.requestId as number);
+    const place = request?.place;
     const pending: Pending = {
       kind,
-      isSavepoint: isSavepoint(kind) && request?.targetDirectory !== undefined,
+      isSavepoint: place !== undefined,
       timestampMs,
-      location: undefined,
+      location: place && { ...place, checkpointId },
       coordinatorStates: [],
-      aborted: false,
+      givenUp: new AbortController(),
       isDiscarded: false,
       triggering: Promise.resolve(),
     };
+    if (request !== undefined) request.place = undefined;
     this.pending.set(checkpointId, pending);
     this.options.statistics.checkpointTriggered(action.barrier, pending.isSavepoint);
-    const triggering = this.beginAndTrigger(checkpointId, pending, request?.targetDirectory);
+    const triggering = this.beginAndTrigger(checkpointId, pending);
     pending.triggering = triggering.catch(() => {});
     const told = triggering.then(
       () => this.handle({ type: 'triggered', checkpointId }),
@@ -309,25 +333,20 @@ export class CheckpointDriver {
     this.work(told);
   }
 
-  private async beginAndTrigger(
-    checkpointId: number,
-    pending: Pending,
-    targetDirectory: string | undefined,
-  ): Promise<void> {
+  private async beginAndTrigger(checkpointId: number, pending: Pending): Promise<void> {
     const { storage, tasks } = this.options;
     if (!tasks.isOpen) throw new Error('the job is not running');
-    pending.location =
-      pending.isSavepoint && targetDirectory !== undefined
-        ? await storage.beginSavepoint(checkpointId, targetDirectory)
-        : await storage.begin(checkpointId);
-    const { timestampMs, kind, location } = pending;
-    const states = await tasks.trigger({ checkpointId, timestampMs, kind, location }, () => !pending.aborted);
+    pending.location ??= await storage.begin(checkpointId);
+    const { timestampMs, kind, location, givenUp } = pending;
+    const isWanted = (): boolean => !givenUp.signal.aborted;
+    const states = await tasks.trigger({ checkpointId, timestampMs, kind, location }, isWanted);
     pending.coordinatorStates = [...states].map(([uid, bytes]) => ({ uid, bytes }));
   }
 
   private async store(checkpointId: number, acknowledgements: readonly TaskAcknowledgement[]): Promise<void> {
     const { storage, identity } = this.options;
     const pending = this.pending.get(checkpointId)!;
+    const { signal } = pending.givenUp;
     let snapshot: CompletedSnapshot;
     try {
       const manifest = buildManifest({
@@ -339,12 +358,15 @@ export class CheckpointDriver {
         acknowledgements,
         coordinatorStates: pending.coordinatorStates,
       });
-      snapshot = await storage.complete(pending.location!, manifest, stopsJob(pending.kind));
+      const completing = storage.complete(pending.location!, manifest, stopsJob(pending.kind), signal);
+      snapshot = await untilAborted(completing, signal);
+      signal.throwIfAborted();
       // A savepoint on the way is its user's alone: the job does not go back to it.
       if (!isSavepoint(pending.kind) || stopsJob(pending.kind)) this.completed.set(checkpointId, snapshot);
       if (pending.isSavepoint && stopsJob(pending.kind)) this.foreign.add(snapshot);
       this.pending.delete(checkpointId);
     } catch (error) {
+      if (signal.aborted) return; // I3
       const details = hasCode(error, 'CHECKPOINT_STORE_FAILED') ? (error as MillraceError).details : {};
       const outcome = details.outcome === 'unknown' ? 'unknown' : 'absent';
       return this.handle({ type: 'storeFailed', checkpointId, message: messageOf(error), outcome });
@@ -392,4 +414,12 @@ export class CheckpointDriver {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** As the promise, or rejects as soon as the signal comes. */
+function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    promise.then(resolve, reject);
+  });
 }

@@ -287,6 +287,39 @@ describe('a job that is stopped', () => {
     );
   });
 
+  it('goes on after all if a thread is lost before all is committed, and keeps no more checkpoints than usual', async () => {
+    const setup = setUp();
+    const { platform } = setup;
+    const slots = new SimulatedSlots(platform, 2);
+    const job = await start(setup, { slots });
+    await runHalf(setup);
+    const snapshots = (): string[] =>
+      platform.files
+        .allFiles()
+        .filter((path) => path.startsWith('/checkpoints/') && path.endsWith('/_metadata'));
+    slots.drops = ({ message }) => message.type === 'complete';
+    const stop = job.master.stop({ drain: false, savepointDirectory: undefined });
+    const refused = assert.rejects(stop, (error) => hasCode(error, 'STOP_FAILED'));
+    const isComplete = ({ message }: { message: { type: string; kind?: string } }): boolean =>
+      message.type === 'trigger' && message.kind === 'savepoint-suspend';
+    await runUntil(
+      platform,
+      () => slots.sent.some(isComplete) && slots.sent.at(-1)!.message.type === 'complete',
+    );
+    const [stoppedWith] = snapshots();
+    slots.drops = () => false;
+    slots.lose(0, new Error('the thread is gone'));
+    await refused;
+    const { checkpoints } = job.master.statistics;
+    const before = checkpoints.counts.completed;
+    await runUntil(platform, () => checkpoints.counts.completed > before + 1);
+    assert.deepEqual([snapshots().length, snapshots().includes(stoppedWith!)], [1, false]);
+    const report = await runToEnd(platform, job);
+    assert.equal(report.status, 'FINISHED', report.error?.stack);
+    const results = setup.log.committed().filter((result) => !result.startsWith('total'));
+    assert.deepEqual(results.sort(), ALL);
+  });
+
   it('is refused the savepoint, and ends well, if its data ends before that is complete', async () => {
     for (const checkpoints of [true, false]) {
       const setup = setUp({ checkpoints });

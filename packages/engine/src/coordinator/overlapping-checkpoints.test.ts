@@ -1,6 +1,6 @@
 /** Several checkpoints under way, and storage or tasks that answer in any order: the driver alone, and whole executions. */
 import assert from 'node:assert/strict';
-import { beforeEach, describe, it } from 'node:test';
+import { afterEach, beforeEach, describe, it } from 'node:test';
 import type {
   CheckpointAnswer,
   CheckpointLocation,
@@ -8,6 +8,7 @@ import type {
   CheckpointStorage,
   CompletedSnapshot,
   SnapshotManifest,
+  SnapshotPlace,
 } from '../checkpoint/index.ts';
 import { planJob, runToEnd, startManualJob } from '../testing/manual-job.ts';
 import { createManualPlatform, type ManualPlatform } from '../testing/manual-platform.ts';
@@ -55,9 +56,9 @@ class HeldStorage implements CheckpointStorage {
     return { kind: 'memory', checkpointId, maxStateSizeBytes: 1000 };
   }
 
-  async beginSavepoint(checkpointId: number): Promise<CheckpointLocation> {
-    await this.call(`begin savepoint ${checkpointId}`);
-    return { kind: 'memory', checkpointId, maxStateSizeBytes: 1000 };
+  async beginSavepoint(targetDirectory: string): Promise<SnapshotPlace> {
+    await this.call(`begin in ${targetDirectory}`);
+    return { kind: 'directory', directory: `${targetDirectory}/savepoint`, inlineThresholdBytes: 0 };
   }
 
   async complete(
@@ -68,8 +69,8 @@ class HeldStorage implements CheckpointStorage {
     return { checkpointId, kind: manifest.kind, directory: undefined, manifest, metadataBytes: 0 };
   }
 
-  async discard({ checkpointId }: CheckpointLocation): Promise<boolean> {
-    await this.call(`discard ${checkpointId}`);
+  async discard(place: CheckpointLocation | SnapshotPlace): Promise<boolean> {
+    await this.call(`discard ${'checkpointId' in place ? place.checkpointId : place.directory}`);
     return true;
   }
 
@@ -94,11 +95,13 @@ describe('the checkpoint driver, with several checkpoints under way,', () => {
   let storage: HeldStorage;
   let checkpoints: CheckpointDriver;
   let told: string[];
+  let failures: string[];
 
   beforeEach(() => {
     platform = createManualPlatform();
     storage = new HeldStorage();
     told = [];
+    failures = [];
     checkpoints = new CheckpointDriver({
       platform,
       settings: SETTINGS,
@@ -116,7 +119,7 @@ describe('the checkpoint driver, with several checkpoints under way,', () => {
         notifyComplete: (id) => void told.push(`complete ${id}`),
         notifyAborted: (id) => void told.push(`aborted ${id}`),
       },
-      failJob: assert.fail,
+      failJob: (error) => void failures.push(error.message),
       statistics: {
         checkpointTriggered() {},
         checkpointAcknowledged() {},
@@ -127,8 +130,13 @@ describe('the checkpoint driver, with several checkpoints under way,', () => {
         checkpointDiscarded() {},
       },
     });
-    checkpoints.allTasksRunning([{ vertexIndex: 0, subtaskIndex: 0, attemptNumber: 0 }]);
+    run();
   });
+
+  afterEach(() => assert.deepEqual(failures, []));
+
+  const run = (): void =>
+    checkpoints.allTasksRunning([{ vertexIndex: 0, subtaskIndex: 0, attemptNumber: 0 }]);
 
   const acknowledge = (checkpointId: number): void =>
     checkpoints.acknowledge({
@@ -145,9 +153,9 @@ describe('the checkpoint driver, with several checkpoints under way,', () => {
   };
 
   it('triggers them in the order of their ids, however long their places take', async () => {
-    const release = storage.hold('begin savepoint 0');
-    void checkpoints.request('savepoint', '/slow');
+    const release = storage.hold('begin 0');
     void checkpoints.request('checkpoint');
+    void checkpoints.request('savepoint', '/savepoints');
     await platform.settle();
     assert.deepEqual(told, []);
     release();
@@ -156,15 +164,108 @@ describe('the checkpoint driver, with several checkpoints under way,', () => {
   });
 
   it('goes on without one whose place is not there in time, and triggers it no more', async () => {
-    const release = storage.hold('begin savepoint 0');
-    const savepoint = checkpoints.request('savepoint', '/slow');
+    failures.length = 0;
+    const release = storage.hold('begin 0');
+    const first = checkpoints.request('checkpoint');
     void checkpoints.request('checkpoint');
     await platform.advanceAndSettle(1000);
-    assert.equal(await failureOf(savepoint), 'expired');
+    assert.equal(await failureOf(first), 'expired');
     assert.deepEqual(told, ['aborted 0', 'trigger 1']);
     release();
     await platform.settle();
     assert.ok(storage.calls.includes('discard 0'), 'the place that came late is removed');
+    assert.match(failures.splice(0).join(), /tolerable/);
+  });
+
+  it('go on while the directory of a savepoint is made; one that does not come in time fails it alone', async () => {
+    const release = storage.hold('begin in /hangs');
+    const savepoint = checkpoints.request('savepoint', '/hangs');
+    const checkpoint = checkpoints.request('checkpoint');
+    await platform.settle();
+    acknowledge(0);
+    assert.equal(await failureOf(checkpoint), 'completed');
+    await platform.advanceAndSettle(1000);
+    const answer = await savepoint;
+    assert.ok(answer.type === 'failed' && answer.failure === 'expired' && answer.checkpointId === undefined);
+    assert.match(answer.message, /^\/hangs did not answer within 1000 ms/);
+    const another = await checkpoints.request('savepoint', '/hangs');
+    assert.ok(another.type === 'failed');
+    assert.match(another.message, /is not asked again/);
+    const elsewhere = checkpoints.request('savepoint', '/savepoints');
+    await platform.settle();
+    acknowledge(1);
+    assert.equal(await failureOf(elsewhere), 'completed');
+    release();
+    await platform.settle();
+    assert.ok(storage.calls.includes('discard /hangs/savepoint'), 'what comes late is removed');
+    void checkpoints.request('savepoint', '/hangs');
+    await platform.settle();
+    assert.deepEqual(told, ['trigger 0', 'complete 0', 'trigger 1', 'trigger 2']);
+  });
+
+  it('remove the directory of a savepoint that is not to begin any more', async () => {
+    const releases = [storage.hold('begin 0'), storage.hold('begin in /slow')];
+    void checkpoints.request('checkpoint');
+    const waiting = checkpoints.request('savepoint-suspend', '/savepoints');
+    const placing = checkpoints.request('savepoint', '/slow');
+    await platform.settle();
+    const ended = checkpoints.shutdown('the end');
+    assert.equal(await failureOf(waiting), 'shutdown');
+    assert.equal(await failureOf(placing), 'shutdown');
+    let isOver = false;
+    void ended.then(() => {
+      isOver = true;
+    });
+    await platform.settle();
+    assert.ok(!isOver, 'the directory is waited for');
+    for (const release of releases) release();
+    await ended;
+    const removed = storage.calls.filter((call) => call.startsWith('discard'));
+    assert.deepEqual(removed.sort(), [
+      'discard /savepoints/savepoint',
+      'discard /slow/savepoint',
+      'discard 0',
+    ]);
+  });
+
+  it('are stored on when the storage does not answer for one, whose files are removed', async () => {
+    failures.length = 0;
+    const release = storage.hold('complete 0');
+    const first = checkpoints.request('checkpoint');
+    await platform.settle();
+    acknowledge(0);
+    await platform.advanceAndSettle(500);
+    const restore = checkpoints.taskFailed('boom');
+    await platform.advanceAndSettle(500);
+    assert.equal(await failureOf(first), 'expired');
+    assert.equal(await restore, undefined);
+    assert.ok(storage.calls.includes('discard 0'));
+    failures.length = 0;
+    run();
+    const second = checkpoints.request('checkpoint');
+    await platform.settle();
+    acknowledge(1);
+    assert.equal(await failureOf(second), 'completed');
+    release();
+    await platform.settle();
+    assert.deepEqual(
+      checkpoints.retained().map(({ checkpointId }) => checkpointId),
+      [1],
+    );
+    assert.deepEqual(told, ['trigger 0', 'aborted 0', 'trigger 1', 'complete 1']);
+  });
+
+  it('do not keep a job from its end although one is never stored', async () => {
+    storage.hold('complete 0');
+    void checkpoints.request('checkpoint');
+    await platform.settle();
+    acknowledge(0);
+    await platform.settle();
+    const ended = checkpoints.shutdown('the end');
+    await platform.advanceAndSettle(1000);
+    await ended;
+    assert.ok(storage.calls.includes('discard 0'));
+    failures.length = 0;
   });
 
   it('removes those that a newer one overtook, and keeps them neither for restarts nor in memory', async () => {

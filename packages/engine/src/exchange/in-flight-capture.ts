@@ -15,7 +15,7 @@
  *    capture began at the latest.
  *
  * The size is bounded by the rings and what a sender sends until its own barrier overtakes; whoever has to bound it further
- * looks at `sizeBytes`.
+ * looks at `sizeBytes`. Restored elements do not count: they are in memory anyway, and are shared, not copied.
  */
 import { assert } from '../base/index.ts';
 import { ElementKind, isInFlight } from './element.ts';
@@ -53,14 +53,15 @@ export class InFlightCapture {
     }
   }
 
-  /** Bytes of all elements so far. */
+  /** Bytes of all elements so far that came in this run. */
   get sizeBytes(): number {
     return this.#sizeBytes;
   }
 
   /** The first element of a recorded channel is about to be read. */
-  record({ index, reader }: ChannelState): void {
-    if (isInFlight(reader.kind)) this.#add(index, reader.kind, reader.copyAt(0));
+  record(state: ChannelState): void {
+    const { reader } = state;
+    if (isInFlight(reader.kind)) this.#add(state, reader.kind, reader.copyAt(0));
   }
 
   /** The barrier of a recorded channel was taken. */
@@ -87,25 +88,29 @@ export class InFlightCapture {
   }
 
   /** What was read without the operator having got it: pieces of a record, the rest of a segment. */
-  #copyBegun({ index, assembly, dataEnd, reader: { view } }: ChannelState): void {
+  #copyBegun(state: ChannelState): void {
+    const { assembly, dataEnd, reader } = state;
     const pieces = assembly.copy();
-    if (pieces !== undefined) this.#add(index, ElementKind.spanPart, pieces);
-    if (dataEnd !== -1) this.#add(index, ElementKind.data, view.u8.slice(view.pos, dataEnd));
+    if (pieces !== undefined) this.#add(state, ElementKind.spanPart, pieces);
+    if (dataEnd === -1) return;
+    const { view } = reader;
+    this.#add(state, ElementKind.data, view.u8.slice(view.pos, dataEnd));
   }
 
   /** Elements whose reading has not begun, up to the one with the sequence number `end`. */
-  #copyUnread({ index, dataEnd, reader }: ChannelState, end: number): void {
+  #copyUnread(state: ChannelState, end: number): void {
+    const { dataEnd, reader } = state;
     const count = end - reader.sequence;
     for (let i = dataEnd === -1 ? 0 : 1; i < count; i++) {
       const kind = reader.kindAt(i);
-      if (isInFlight(kind)) this.#add(index, kind, reader.copyAt(i));
+      if (isInFlight(kind)) this.#add(state, kind, reader.copyAt(i));
     }
   }
 
-  #add(channel: number, kind: ElementKind, bytes: Uint8Array): void {
-    const elements = this.#elements.get(channel);
-    if (elements === undefined) this.#elements.set(channel, [{ kind, bytes }]);
+  #add({ index, identity }: ChannelState, kind: ElementKind, bytes: Uint8Array): void {
+    const elements = this.#elements.get(index);
+    if (elements === undefined) this.#elements.set(index, [{ kind, bytes }]);
     else elements.push({ kind, bytes });
-    this.#sizeBytes += bytes.length;
+    if (!identity.isRestored) this.#sizeBytes += bytes.length;
   }
 }

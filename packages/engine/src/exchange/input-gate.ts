@@ -339,7 +339,7 @@ export class InputGate {
     return captures;
   }
 
-  /** Bytes that the capture has copied so far; 0 without one. */
+  /** Bytes of this run that the capture has copied so far, without restored ones; 0 without one. */
   get capturedBytes(): number {
     return this.#capture?.sizeBytes ?? 0;
   }

@@ -94,6 +94,33 @@ describe('timestamps and watermarks', () => {
     deepStrictEqual(shown(harness), ['record 1', 'watermark 0', 'idle', 'active', 'record 2']);
   });
 
+  it('counts idleness from the first period, however long the job opened before', async () => {
+    const harness = await open(bounded(0, { idleTimeoutMs: 1000 }));
+    harness.setProcessingTime(30_000);
+    harness.setProcessingTime(30_999);
+    deepStrictEqual(shown(harness), []);
+    harness.setProcessingTime(31_200);
+    deepStrictEqual(shown(harness), ['idle']);
+  });
+
+  it('keeps its periods and its idle time-out when the wall clock is set', async () => {
+    for (const jumpMs of [-1_000_000, 1_000_000]) {
+      const harness = await open(bounded(0, { idleTimeoutMs: 1000 }));
+      harness.setProcessingTime(200);
+      harness.process({ at: 1 });
+      harness.setWallClock(200 + jumpMs);
+      for (let passedMs = 200; passedMs <= 1200; passedMs += 200) {
+        deepStrictEqual(
+          shown(harness).includes('idle'),
+          false,
+          `${passedMs} ms after it was set by ${jumpMs}`,
+        );
+        harness.setProcessingTime(200 + jumpMs + passedMs);
+      }
+      deepStrictEqual(shown(harness), ['record 1', 'watermark 0', 'idle']);
+    }
+  });
+
   it('runs a generator of the user, and without assigner keeps the timestamps that are there', async () => {
     const seen: number[] = [];
     const harness = await open({

@@ -2,7 +2,7 @@
  * Gives records timestamps and the stream watermarks (Flink's TimestampsAndWatermarksOperator).
  *
  * Each record: the assigner's timestamp, then on to the next operator, then the generator sees it. Periodically, by
- * processing time as the host says: the generator's watermark goes out if it is higher than the last one, and the stream
+ * monotonic time as the host says: the generator's watermark goes out if it is higher than the last one, and the stream
  * is declared idle if no record came for the idle time-out. Watermarks and idleness that come from above are ignored, but
  * for the last watermark: this operator is where they begin.
  *
@@ -91,7 +91,8 @@ export class TimestampsAndWatermarksOperator<T>
   private readonly progress: Progress = { maxTimestampMs: NO_TIMESTAMP, isIdle: false, hasRecords: false };
   private generated: GeneratedWatermarks | undefined;
   private watermarkMs = MIN_WATERMARK;
-  private lastActiveMs = 0;
+  /** undefined: before the first period, which may begin long before the job has opened. */
+  private lastActiveMs: number | undefined;
   private isClosed = false;
   private process!: (value: T, timestampMs: number) => void;
 
@@ -108,8 +109,7 @@ export class TimestampsAndWatermarksOperator<T>
       this.generated = new GeneratedWatermarks(createGenerator(), () => this.context.operatorName);
     this.compile('timestamps');
     if (inline?.kind === 'none' && idleTimeoutMs === undefined) return;
-    this.lastActiveMs = this.context.processingTimeMs();
-    this.scheduleNext(this.lastActiveMs);
+    this.scheduleNext(this.context.monotonicMs());
   }
 
   processElement(value: T, timestampMs: number): void {
@@ -166,7 +166,7 @@ export class TimestampsAndWatermarksOperator<T>
     this.emit(this.generatedWatermark());
     if (this.generated !== undefined) this.follow(this.generated);
     const { idleTimeoutMs } = this.strategy;
-    if (this.progress.hasRecords) {
+    if (this.progress.hasRecords || this.lastActiveMs === undefined) {
       this.progress.hasRecords = false;
       this.lastActiveMs = nowMs;
     } else if (

@@ -135,6 +135,7 @@ function chainOf(
     attemptNumber: 0,
     services: { platform: createManualPlatform() } as never,
     processingTimeMs: () => 0,
+    monotonicMs: () => 0,
     wake() {},
     fail: assert.fail,
   };

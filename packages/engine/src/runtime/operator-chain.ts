@@ -51,6 +51,7 @@ export interface ChainHost {
   /** What sinks, sources and their like may use; see runtime/operator.ts. */
   readonly services: OperatorContext['services'];
   processingTimeMs(): number;
+  monotonicMs(): number;
   wake(): void;
   fail(error: unknown): void;
 }
@@ -73,8 +74,9 @@ export interface OperatorSnapshot {
 interface Scheduled {
   /** The operator that asked for it. */
   readonly index: number;
+  /** By the monotonic clock. */
   readonly atMs: number;
-  readonly callback: (nowMs: number) => void;
+  readonly callback: (monotonicMs: number) => void;
 }
 
 export class OperatorChain {
@@ -196,19 +198,19 @@ export class OperatorChain {
    * Makes the scheduled calls that are due, last operator first, so that each finds the room that those after it make. Calls
    * of operators before one that is busy wait. True if there were any.
    */
-  runScheduled(nowMs: number): boolean {
-    if (this.nextScheduled() > nowMs) return false;
+  runScheduled(monotonicMs: number): boolean {
+    if (this.nextScheduled() > monotonicMs) return false;
     this.flush();
     for (let index = this.nodes.length - 1; index >= 0 && !this.isBusyAfter(index); index--) {
-      const due = this.scheduled.filter((entry) => entry.index === index && entry.atMs <= nowMs);
+      const due = this.scheduled.filter((entry) => entry.index === index && entry.atMs <= monotonicMs);
       this.scheduled = this.scheduled.filter((entry) => !due.includes(entry));
-      for (const { callback } of due) callback(nowMs);
+      for (const { callback } of due) callback(monotonicMs);
       this.flush();
     }
     return true;
   }
 
-  /** When `runScheduled` has something to do next; Infinity for never, or not before an operator is busy no more. */
+  /** Monotonic time at which `runScheduled` has something to do; Infinity: never, or not before an operator is busy no more. */
   nextScheduled(): number {
     if (this.scheduled.length === 0) return Number.POSITIVE_INFINITY;
     let next = Number.POSITIVE_INFINITY;
@@ -437,6 +439,7 @@ export class OperatorChain {
       timerService: (name, namespace, triggerable) =>
         chain.timerService(index, backend, name, namespace, triggerable),
       processingTimeMs: () => host.processingTimeMs(),
+      monotonicMs: () => host.monotonicMs(),
       schedule: (atMs, callback) => {
         chain.scheduled.push({ index, atMs, callback });
         host.wake();

@@ -10,7 +10,7 @@
  * Order: operators of a chain are opened tail first; `context.output` is final when `open` is called. `compile` comes after
  * `open`, once per input. For each element of a keyed operator the host sets the key first. A watermark: first the
  * event-time timers up to it (InternalTimerService.advanceWatermark, perhaps in slices, no element in between), then
- * `processWatermark`. Processing time: first what was scheduled, then the timers. A snapshot: `prepareSnapshot`, the
+ * `processWatermark`. As time goes on: first what was scheduled, then the timers of processing time. A snapshot: `prepareSnapshot`, the
  * barrier, `snapshotState`, operator state, keyed state, without an element in between; then the asynchronous part.
  * Time is not state: after a restore the inputs bring the watermark again.
  *
@@ -90,14 +90,17 @@ export interface OperatorContext<Out = unknown> {
   readonly operatorState: OperatorStateBackend;
   /** Timers with `name`, unique in the operator. Ask once, in `open`. Keyed operators only. */
   timerService<N>(name: string, namespace: TypeInformation<N>, triggerable: Triggerable<N>): TimerService<N>;
-  /** Processing time as the host says: constant within one batch. */
+  /** Processing time as the host says: the wall clock, which may be set; constant within one batch. Not for intervals. */
   processingTimeMs(): number;
+  /** For intervals: milliseconds since an arbitrary start, never going back, as the host says; constant within one batch. */
+  monotonicMs(): number;
   /**
-   * Asks the host to call `callback` at the given processing time (in the past: in the next turn), between two elements, on
-   * the operator's thread, when outputs and the operators after this one can take what it emits. May be called at any time.
-   * Not state: set it again in `open`. For what does not depend on keys: periodic watermarks, asynchronous results.
+   * Asks the host to call `callback` at the given time, by `monotonicMs` (in the past: in the next turn), between two
+   * elements, on the operator's thread, when outputs and the operators after this one can take what it emits. May be called
+   * at any time. Not state: set it again in `open`. For what depends neither on keys nor on the wall clock: periodic
+   * watermarks, asynchronous results.
    */
-  schedule(atProcessingTimeMs: number, callback: (nowMs: number) => void): void;
+  schedule(atMonotonicMs: number, callback: (monotonicMs: number) => void): void;
   /** Wakes the host's loop after an asynchronous completion (async functions, committers). Any time, any place. */
   wake(): void;
   /** Fails the task from outside a call, e.g. from a rejected promise. */

@@ -355,6 +355,7 @@ export class Slot {
       attemptNumber: deployment.attemptNumber,
       services: this.services(),
       processingTimeMs: () => this.loop.processingTimeMs,
+      monotonicMs: () => this.loop.monotonicMs,
       wake: () => this.loop.wake(),
       fail: (error) => this.fail(key, error),
     };

@@ -7,6 +7,9 @@ import { encodeElements, type InFlightElement } from '../exchange/index.ts';
 import type { KeyedStateHandle, OperatorStateHandle, OperatorStateSnapshot } from '../state/index.ts';
 import type { OperatorSnapshot } from './operator-chain.ts';
 
+/** What of a channel is encoded at a time. */
+const SLICE_BYTES = 1024 * 1024;
+
 /** Where something lies in the stream. */
 export interface Place {
   readonly offset: number;
@@ -48,7 +51,7 @@ export async function appendOperatorStates(
   return appended;
 }
 
-/** One channel after the other, as the disk takes them. Stops when `isOver`. */
+/** One channel after the other, slice by slice, as the disk takes them. Stops when `isOver`. */
 export async function appendInFlight(
   inFlight: readonly InFlightData[],
   stream: StateStream,
@@ -56,14 +59,29 @@ export async function appendInFlight(
 ): Promise<AppendedInFlight[]> {
   const appended: AppendedInFlight[] = [];
   for (const data of inFlight) {
-    if (isOver()) return [];
     const offset = stream.position;
-    const bytes = encodeElements(data.elements);
-    stream.append(bytes);
-    appended.push({ data, offset, lengthBytes: bytes.length });
-    if (stream.isCongested()) await stream.ready();
+    for (const elements of slices(data.elements)) {
+      if (isOver()) return [];
+      stream.append(encodeElements(elements));
+      if (stream.isCongested()) await stream.ready();
+    }
+    appended.push({ data, offset, lengthBytes: stream.position - offset });
   }
   return appended;
+}
+
+/** The elements in order, in lists that are not much larger than SLICE_BYTES. */
+function* slices(elements: readonly InFlightElement[]): Generator<readonly InFlightElement[]> {
+  let first = 0;
+  let sizeBytes = 0;
+  for (const [index, { bytes }] of elements.entries()) {
+    sizeBytes += bytes.length;
+    if (sizeBytes < SLICE_BYTES) continue;
+    yield elements.slice(first, index + 1);
+    first = index + 1;
+    sizeBytes = 0;
+  }
+  if (first < elements.length) yield elements.slice(first);
 }
 
 /** `keyed`: where the keyed state of the part lies. The part must not have been released. */

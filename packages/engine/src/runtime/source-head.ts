@@ -146,8 +146,8 @@ export class SourceHead {
   }
 
   /** Sends the watermark on if it advanced, and detects idleness. Called every auto-watermark interval. */
-  emitWatermark(nowMs: number): void {
-    this.watermarks.periodic(nowMs);
+  emitWatermark(monotonicMs: number): void {
+    this.watermarks.periodic(monotonicMs);
   }
 
   async notifyCheckpointComplete(checkpointId: number): Promise<void> {

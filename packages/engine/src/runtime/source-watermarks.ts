@@ -67,7 +67,7 @@ export class SourceWatermarks {
     if (this.generated !== undefined) this.send(this.generated.watermarkMs, this.generated.isIdle);
   }
 
-  /** Every auto-watermark interval. */
+  /** Every auto-watermark interval. `nowMs` is monotonic. */
   periodic(nowMs: number): void {
     const { strategy } = this;
     if (strategy === undefined) return;

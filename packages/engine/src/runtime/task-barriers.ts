@@ -27,7 +27,6 @@ import type { TaskInputs, TaskOutput } from './task-channels.ts';
 import {
   type Alignment,
   type CheckpointCut,
-  IN_FLIGHT_MAX_BYTES,
   type TaskCheckpoint,
   tooMuchInFlight,
 } from './task-checkpoint.ts';
@@ -105,7 +104,8 @@ export class TaskBarriers {
       worked = true;
       this.follow(this.aligner!.announced(channel, gate.takeAnnouncement(channel)), nowMs);
     }
-    if (this.capture !== undefined && gate.capturedBytes > IN_FLIGHT_MAX_BYTES) this.giveCaptureUp();
+    if (this.capture !== undefined && gate.capturedBytes > this.parts.checkpoint.inFlightMaxBytes)
+      this.giveCaptureUp();
     return worked;
   }
 
@@ -316,11 +316,11 @@ export class TaskBarriers {
 
   private giveCaptureUp(): void {
     const { checkpointId } = this.capture!;
-    const { gate } = this.parts.inputs!;
-    const message = tooMuchInFlight(gate.capturedBytes).message;
+    const { inputs, checkpoint } = this.parts;
+    const { message } = tooMuchInFlight(inputs!.gate.capturedBytes, checkpoint.inFlightMaxBytes);
     this.follow(this.aligner!.abortedByCoordinator(checkpointId), 0);
     this.capture = undefined;
     this.begun.delete(checkpointId);
-    this.parts.checkpoint.giveUp(checkpointId, 'snapshot-failed', message);
+    checkpoint.giveUp(checkpointId, 'snapshot-failed', message);
   }
 }

@@ -16,10 +16,11 @@ const barrier: Barrier = { checkpointId: 1, timestampMs: 0, kind: 'checkpoint' }
 interface Options {
   readonly async?: boolean;
   readonly slices?: number;
+  readonly inFlightMaxBytes?: number;
   readonly deferred?: Promise<readonly never[]>;
 }
 
-function fixture({ async = true, slices = 3, deferred }: Options = {}) {
+function fixture({ async = true, slices = 3, deferred, inFlightMaxBytes }: Options = {}) {
   const events: string[] = [];
   const opening = Promise.withResolvers<StateStream>();
   const disk = { isCongested: false, backlogBytes: 0, ready: Promise.withResolvers<void>() };
@@ -99,6 +100,7 @@ function fixture({ async = true, slices = 3, deferred }: Options = {}) {
     clock: createManualPlatform().clock,
     triggeredMs: () => undefined,
     async,
+    ...(inFlightMaxBytes !== undefined && { inFlightMaxBytes }),
     openStream: () => opening.promise,
     acknowledge: (acknowledgement) => {
       acknowledged.push(acknowledgement);
@@ -322,14 +324,33 @@ describe('a checkpoint of a task', () => {
       assert.ok(!checkpoint.isCongested());
     });
 
+    it('writes much of one channel in pieces, as the disk takes them', async () => {
+      const parts = fixture({ slices: 1 });
+      const { checkpoint, begun, acknowledged, finished, disk, stream } = parts;
+      await begun({ leaves: 'ahead', alignment: undefined });
+      advanceAll(parts);
+      const elements = Array.from({ length: 5 }, () => received(600 * 1024).elements[0]!);
+      disk.isCongested = true;
+      checkpoint.captured(1, alignment, [{ ...received(0), elements }]);
+      checkpoint.advance();
+      await settle();
+      const before = stream.position;
+      assert.ok(before > 2 ** 20 && before < 2 * 2 ** 20, `${before} bytes are on their way`);
+      disk.isCongested = false;
+      disk.ready.resolve();
+      finished.resolve();
+      await settle();
+      assert.equal(acknowledged[0]!.metrics.persistedBytes, 5 * (5 + 600 * 1024) + 5 + 2);
+    });
+
     it('is declined once if it overtakes more than memory may hold, or is given up', async () => {
-      const large = fixture();
-      large.output.unsentBytes = 300 * 1024 * 1024;
+      const large = fixture({ inFlightMaxBytes: 2048 });
+      large.output.unsentBytes = 3 * 1024;
       await large.begun({ leaves: 'ahead', alignment: undefined });
       large.checkpoint.captured(1, alignment, []);
       large.checkpoint.giveUp(1, 'newer-barrier', 'too late');
       assert.equal(large.events.filter((event) => event.startsWith('decline')).length, 1);
-      assert.match(large.events.join(), /decline 1: snapshot-failed, .*300 mb.*more than the 256 mb/);
+      assert.match(large.events.join(), /decline 1: snapshot-failed, .*3 kb.*more than the 2 kb/);
       const given = fixture();
       await given.begun({ leaves: 'ahead', alignment: undefined });
       given.checkpoint.giveUp(1, 'newer-barrier', 'a newer one came');

@@ -15,7 +15,8 @@
  * I2 At most SLICE_BYTES are copied per call, and nothing is copied while the stream has too much unwritten: the pages that
  *    the hot path changes meanwhile wait in memory, at most the size of the state once.
  * I3 Data in flight waits in memory until the state was copied, at most IN_FLIGHT_MAX_BYTES: with more the checkpoint is
- *    declined.
+ *    declined. What was restored does not count: a snapshot held it, it is in memory until it is processed, and of how many
+ *    old subtasks one gets it depends on the parallelism. Were it counted no checkpoint could overtake it.
  * I4 A checkpoint is acknowledged when the last of its data in flight is known: all inputs were recorded, and its barrier,
  *    if it may still overtake what waits for room in an output, has got its place in the rings.
  */
@@ -44,7 +45,7 @@ const SLICE_BYTES = 256 * 1024;
  */
 const BACKLOG_MAX_BYTES = 64 * 1024 * 1024;
 /** Data in flight of one task in one checkpoint. Rings hold less; what is recorded has no other limit. */
-export const IN_FLIGHT_MAX_BYTES = 256 * 1024 * 1024;
+const IN_FLIGHT_MAX_BYTES = 256 * 1024 * 1024;
 
 export interface TaskCheckpointOptions {
   readonly key: TaskKey;
@@ -56,6 +57,8 @@ export interface TaskCheckpointOptions {
   openStream(checkpointId: number, name: string): Promise<StateStream>;
   /** False: everything is written before the task goes on. */
   readonly async: boolean;
+  /** Default: IN_FLIGHT_MAX_BYTES. */
+  readonly inFlightMaxBytes?: number;
   acknowledge(acknowledgement: TaskAcknowledgement): void;
   decline(decline: TaskDecline): void;
   wake(): void;
@@ -129,11 +132,14 @@ function isComplete(entry: Running): boolean {
 }
 
 export class TaskCheckpoint {
+  /** Data in flight that came in this run, in one checkpoint. */
+  readonly inFlightMaxBytes: number;
   private readonly options: TaskCheckpointOptions;
   private running: Running[] = [];
 
   constructor(options: TaskCheckpointOptions) {
     this.options = options;
+    this.inFlightMaxBytes = options.inFlightMaxBytes ?? IN_FLIGHT_MAX_BYTES;
   }
 
   /** The synchronous part. Throws what the operators throw: the task fails then, not only the checkpoint. */
@@ -375,10 +381,12 @@ export class TaskCheckpoint {
 
   /** I3 */
   private checkInFlight(entry: Running): void {
+    const { inFlightMaxBytes } = this;
     const sizeBytes = [...entry.received, ...entry.unsent]
+      .filter(({ part }) => part !== 'restored')
       .flatMap(({ elements }) => elements)
       .reduce((sum, { bytes }) => sum + bytes.length, 0);
-    if (sizeBytes > IN_FLIGHT_MAX_BYTES) this.failed(entry, tooMuchInFlight(sizeBytes));
+    if (sizeBytes > inFlightMaxBytes) this.failed(entry, tooMuchInFlight(sizeBytes, inFlightMaxBytes));
   }
 
   private failed(entry: Running, error: unknown): void {
@@ -415,13 +423,13 @@ export class TaskCheckpoint {
 }
 
 /** STATE_TOO_LARGE, for the reader of the checkpoint's report. */
-export function tooMuchInFlight(sizeBytes: number): MillraceError {
+export function tooMuchInFlight(sizeBytes: number, maxBytes: number): MillraceError {
   return new MillraceError(
     'STATE_TOO_LARGE',
     `The barriers of this checkpoint overtook ${formatMemorySize(sizeBytes)} of data in flight in one subtask, more than ` +
-      `the ${formatMemorySize(IN_FLIGHT_MAX_BYTES)} that are kept in memory for one checkpoint. A barrier is missing on some ` +
+      `the ${formatMemorySize(maxBytes)} that are kept in memory for one checkpoint. A barrier is missing on some ` +
       'channel although others have overtaken what was before them: look for an operator before it that is slow and whose ' +
       'inputs cannot be overtaken (forward, rescale or broadcast).',
-    { details: { sizeBytes, maxBytes: IN_FLIGHT_MAX_BYTES } },
+    { details: { sizeBytes, maxBytes } },
   );
 }

@@ -106,6 +106,7 @@ async function fixture(mode: CheckpointingMode = 'EXACTLY_ONCE'): Promise<Fixtur
   const chain = new OperatorChain(both!, outputs, {
     ...host,
     processingTimeMs: () => 0,
+    monotonicMs: () => 0,
     wake() {},
     fail: assert.fail,
   });
@@ -357,8 +358,8 @@ describe('a task with two inputs', () => {
     work();
     task.chain.headContext.schedule(7, (nowMs) => void events.push(`called at ${nowMs}`));
     assert.deepEqual(events.splice(0), ['end of 0', 'watermark max', 'end of 1']);
-    assert.equal(task.nextTimeMs(), 7);
-    task.turn(8, 0);
+    assert.equal(task.idleForMs(0, 2), 5);
+    task.turn(0, 8);
     for (const writer of [left, right]) writer.broadcastBarrier(barrier(1));
     assert.equal(task.hasWork(), true);
     work();
@@ -379,7 +380,7 @@ describe('a task with two inputs', () => {
     work();
     assert.deepEqual(events, []);
     assert.equal(task.hasWork(), false, 'the loop may sleep');
-    assert.equal(task.nextTimeMs(), Number.POSITIVE_INFINITY);
+    assert.equal(task.idleForMs(0, 0), Number.POSITIVE_INFINITY);
     busy = undefined;
     pause.resolve();
     await new Promise(setImmediate);

@@ -14,7 +14,7 @@ interface Stub {
   readonly isBackPressured?: boolean;
   turn(): boolean;
   hasWork?(): boolean;
-  nextTimeMs?(): number;
+  idleForMs?(nowMs: number, monotonicMs: number): number;
 }
 
 function loopOf(stubs: readonly Stub[], tickMs: number, bufferTimeoutMs = 100) {
@@ -43,7 +43,8 @@ function loopOf(stubs: readonly Stub[], tickMs: number, bufferTimeoutMs = 100) {
       return stub.turn();
     },
     hasWork: () => stub.hasWork?.() ?? false,
-    nextTimeMs: () => stub.nextTimeMs?.() ?? Number.POSITIVE_INFINITY,
+    idleForMs: (nowMs: number, monotonicMs: number) =>
+      stub.idleForMs?.(nowMs, monotonicMs) ?? Number.POSITIVE_INFINITY,
     flushOutputs: () => events.push(`flush ${stub.name}`),
     addTime: (busyMs: number, backPressuredMs: number) => {
       const times = (spent[stub.name] ??= { busyMs: 0, backPressuredMs: 0 });
@@ -147,7 +148,7 @@ describe('the task loop', () => {
   it('sleeps no longer than a task asks for', async () => {
     const manualStart = Date.UTC(2024, 0, 1);
     const { loop, run, events, manual } = loopOf(
-      [{ name: 'task', turn: () => false, nextTimeMs: () => manualStart + 40 }],
+      [{ name: 'task', turn: () => false, idleForMs: (nowMs) => manualStart + 40 - nowMs }],
       0,
     );
     void run();

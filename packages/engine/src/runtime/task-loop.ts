@@ -27,6 +27,8 @@ export class TaskLoop {
   private readonly blocked: Task[] = [];
   private stopped = false;
   private nowMs: number;
+  /** Monotonic time at which the current turn began, or the last one. */
+  private turnMs: number;
   private lastYieldMs: number;
   private lastFlushMs: number;
   /** Set by wake() of this thread; the doorbell covers other threads. */
@@ -37,12 +39,17 @@ export class TaskLoop {
     this.doorbell = doorbell;
     this.bufferTimeoutMs = bufferTimeoutMs;
     this.nowMs = platform.clock.wallMs();
-    this.lastYieldMs = this.lastFlushMs = platform.clock.monotonicMs();
+    this.turnMs = this.lastYieldMs = this.lastFlushMs = platform.clock.monotonicMs();
   }
 
   /** Wall time of the current round: what operators see as processing time. */
   get processingTimeMs(): number {
     return this.nowMs;
+  }
+
+  /** What intervals of operators go by. */
+  get monotonicMs(): number {
+    return this.turnMs;
   }
 
   /** Something happened in this thread that may give a task work. */
@@ -86,30 +93,30 @@ export class TaskLoop {
     let progress = false;
     this.nowMs = clock.wallMs();
     const startMs = clock.monotonicMs();
-    let before = startMs;
+    this.turnMs = startMs;
     for (const task of this.tasks) {
-      const worked = task.turn(this.nowMs, before);
+      const worked = task.turn(this.nowMs, this.turnMs);
       if (task.checkpoint.advance()) progress = true;
       const after = clock.monotonicMs();
-      if (worked) task.addTime(after - before, 0);
+      if (worked) task.addTime(after - this.turnMs, 0);
       else if (task.isBackPressured) this.blocked.push(task);
-      before = after;
+      this.turnMs = after;
       progress ||= worked;
     }
     // While the others of the thread worked, too, these had no room.
-    for (const task of this.blocked) task.addTime(0, before - startMs);
+    for (const task of this.blocked) task.addTime(0, this.turnMs - startMs);
     this.blocked.length = 0;
     return progress;
   }
 
   private async sleep(): Promise<void> {
-    let wakeAtMs = this.nowMs + SLEEP_MAX_MS;
-    for (const task of this.tasks) wakeAtMs = Math.min(wakeAtMs, task.nextTimeMs());
     const from = this.platform.clock.monotonicMs();
+    let timeoutMs = SLEEP_MAX_MS;
+    for (const task of this.tasks) timeoutMs = Math.min(timeoutMs, task.idleForMs(this.nowMs, from));
     const backPressured = this.tasks.filter((task) => task.isBackPressured);
     await this.doorbell.sleep(
       () => this.woken || this.stopped || this.tasks.some((task) => task.hasWork()),
-      Math.max(1, wakeAtMs - this.nowMs),
+      Math.max(1, timeoutMs),
     );
     const slept = this.platform.clock.monotonicMs() - from;
     for (const task of backPressured) task.addTime(0, slept);

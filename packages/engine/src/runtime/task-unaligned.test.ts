@@ -94,6 +94,7 @@ interface Options {
   readonly right?: Partitioning;
   readonly restored?: readonly RestoredChannel[];
   readonly segmentBytes?: number;
+  readonly inFlightMaxBytes?: number;
 }
 
 const barrier = (checkpointId: number, kind: BarrierKind = 'checkpoint'): Barrier => ({
@@ -108,6 +109,7 @@ async function fixture({
   right = 'forward',
   restored,
   segmentBytes = 32,
+  inFlightMaxBytes = 1e6,
 }: Options = {}) {
   const platform = createManualPlatform();
   const graph: JobGraph = {
@@ -132,6 +134,7 @@ async function fixture({
   const chain = new OperatorChain(both!, outputs, {
     ...host,
     processingTimeMs: () => 0,
+    monotonicMs: () => 0,
     wake() {},
     fail: assert.fail,
   });
@@ -144,6 +147,7 @@ async function fixture({
     clock: platform.clock,
     triggeredMs: () => 0,
     async: true,
+    inFlightMaxBytes,
     openStream: async (checkpointId, name) =>
       streams.createStream({ kind: 'memory', checkpointId, maxStateSizeBytes: 1e6 }, name, 'v2'),
     acknowledge: (acknowledgement) => {
@@ -569,6 +573,31 @@ describe('a task that begins with data in flight', () => {
       'v0.0 > v2.0 received at 10': 'new',
       'v1.0 > v2.0 received at -': '',
     });
+  });
+
+  it('may be more than is kept of one checkpoint: only what has come since is limited', async () => {
+    const restored = [4, 5].map(async (sender) =>
+      restoredOf(await elementsOf(...Array.from({ length: 20 }, (_, i) => `${sender}-${i}`)), { sender }),
+    );
+    const channels = await Promise.all(restored);
+    events.length = 0;
+    const parts = await fixture({ restored: channels, right: 'rebalance', inFlightMaxBytes: 60 });
+    const { left, right, work, task, saved, answers, acknowledged } = parts;
+    for (const writer of [left, right]) writer.announceBarrier(barrier(1));
+    task.turn(0, 0);
+    assert.equal(events[0], 'snapshot 1');
+    await work();
+    assert.deepEqual(answers.splice(0), ['acknowledge 1']);
+    assert.ok(acknowledged[0]!.metrics.persistedBytes > 200);
+    assert.deepEqual(Object.keys(saved()).slice(0, 2), [
+      'v0.4 > v2.0 restored at -',
+      'v0.5 > v2.0 restored at -',
+    ]);
+    send(left, ...Array.from({ length: 20 }, (_, i) => `new-${i}`));
+    for (const writer of [left, right]) writer.announceBarrier(barrier(2));
+    task.turn(0, 0);
+    await work();
+    assert.match(answers.join(), /^decline 2: The barriers of this checkpoint overtook/);
   });
 
   it('forgets nothing of what the old senders had promised if a barrier overtakes all of it', async () => {

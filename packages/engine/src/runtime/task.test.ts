@@ -6,7 +6,7 @@ import { Task, type TaskParts } from './task.ts';
 import type { CheckpointCut } from './task-checkpoint.ts';
 
 /** A source task with one output that has room when the test says so. */
-async function sourceTask(alignedTimeoutMs?: number) {
+async function sourceTask(alignedTimeoutMs?: number, autoWatermarkIntervalMs = Number.POSITIVE_INFINITY) {
   const calls: string[] = [];
   const output = {
     hasRoom: true,
@@ -18,6 +18,8 @@ async function sourceTask(alignedTimeoutMs?: number) {
     isWriting: false,
     /** When an operator wants to be called. */
     dueMs: Number.POSITIVE_INFINITY,
+    /** A timer by processing time. */
+    timerMs: Number.POSITIVE_INFINITY,
   };
   const parts = {
     key: { vertex: 0, subtask: 0 },
@@ -35,7 +37,11 @@ async function sourceTask(alignedTimeoutMs?: number) {
       firesTimers: () => true,
       processWatermark: (watermarkMs: number) => calls.push(`watermark ${watermarkMs}`),
       finish: async () => calls.push('finish'),
-      nextProcessingTime: () => Number.POSITIVE_INFINITY,
+      nextProcessingTime: () => output.timerMs,
+      advanceProcessingTime: (nowMs: number) => {
+        calls.push(`timers at ${nowMs}`);
+        output.timerMs = Number.POSITIVE_INFINITY;
+      },
       flush() {},
     },
     source: {
@@ -47,7 +53,7 @@ async function sourceTask(alignedTimeoutMs?: number) {
       },
       noMoreSplits: () => calls.push('no more splits'),
       end() {},
-      emitWatermark() {},
+      emitWatermark: (monotonicMs: number) => calls.push(`periodic at ${monotonicMs}`),
       poll: (maxRecords: number) => {
         if (output.busy !== undefined) return calls.push('poll');
         output.asked = maxRecords;
@@ -67,7 +73,7 @@ async function sourceTask(alignedTimeoutMs?: number) {
         output.isWriting = output.isSynchronous;
       },
     },
-    autoWatermarkIntervalMs: Number.POSITIVE_INFINITY,
+    autoWatermarkIntervalMs,
     events: {
       failed: (_task: unknown, error: unknown) => assert.fail(String(error)),
       wake() {},
@@ -151,6 +157,23 @@ describe('a source task', () => {
       assert.ok(called >= 2, `aligned for ${alignedTimeoutMs} ms: ${calls}`);
       assert.ok(calls.length - called >= 2, `aligned for ${alignedTimeoutMs} ms: ${calls}`);
     }
+  });
+
+  it('goes by monotonic time in all but processing-time timers, and says how long it may be left alone', async () => {
+    const { task, calls, output } = await sourceTask(undefined, 200);
+    task.start();
+    task.turn(5000, 10);
+    assert.deepEqual(calls.splice(0), ['periodic at 10']);
+    assert.equal(task.idleForMs(5000, 10), 200);
+    assert.equal(task.idleForMs(1, 60), 150, 'the wall clock was set back');
+    output.dueMs = 100;
+    assert.equal(task.idleForMs(1, 60), 40);
+    output.timerMs = 31;
+    assert.equal(task.idleForMs(1, 60), 30);
+    task.turn(99, 31);
+    assert.deepEqual(calls.splice(0), ['timers at 99']);
+    task.turn(0, 210);
+    assert.deepEqual(calls, ['call', 'periodic at 210']);
   });
 
   it('takes splits that came before a trigger into its snapshot', async () => {

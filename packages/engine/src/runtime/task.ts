@@ -166,15 +166,15 @@ export class Task {
     if (this.isSource) this.inbox.push({ type: 'drain' });
   }
 
-  /** One turn. True if anything was done. `nowMs` is wall time, constant for the turn; `monotonicMs` is for statistics. */
+  /** One turn. True if anything was done. `nowMs` is wall time, `monotonicMs` the time of intervals; constant for the turn. */
   turn(nowMs: number, monotonicMs: number): boolean {
     if (!this.hasTurns) return false;
     try {
-      const attended = this.attend(nowMs, monotonicMs);
+      const attended = this.attend(monotonicMs);
       const hasRoom = this.hasRoom();
       if ((!hasRoom || this.isHeldUp) && this.barriers.takeNext(monotonicMs)) return true;
       if (!hasRoom) return attended;
-      const called = this.isActive && this.chain.runScheduled(nowMs);
+      const called = this.isActive && this.chain.runScheduled(monotonicMs);
       // Nor do calls that come one upon the other keep messages waiting.
       if (called && this.waiting !== undefined) this.tookMessage = false;
       return this.elementTurn(nowMs, monotonicMs) || called || attended;
@@ -189,7 +189,7 @@ export class Task {
     if (this.isBusy()) return this.busyTurn(monotonicMs);
     if (this.isRunning && this.chain.nextProcessingTime() <= nowMs) this.chain.advanceProcessingTime(nowMs);
     if (this.gate?.hasRestored) return this.restoredTurn();
-    return this.source === undefined ? this.inputTurn(monotonicMs) : this.sourceTurn(nowMs, monotonicMs);
+    return this.source === undefined ? this.inputTurn(monotonicMs) : this.sourceTurn(monotonicMs);
   }
 
   /** Messages that wait neither for room nor for restored records. */
@@ -198,9 +198,9 @@ export class Task {
   }
 
   /** What barriers that overtake need: done in every turn. */
-  private attend(nowMs: number, monotonicMs: number): boolean {
+  private attend(monotonicMs: number): boolean {
     let worked = this.barriers.attend(monotonicMs);
-    if (this.tookMessage && (this.readsNext() || this.callsNext(nowMs))) return worked;
+    if (this.tookMessage && (this.readsNext() || this.callsNext(monotonicMs))) return worked;
     for (let count = this.urgentCount(); count > 0; count--) {
       worked = this.takeSourceMessage(monotonicMs) || worked;
       this.tookMessage = true;
@@ -231,16 +231,16 @@ export class Task {
     return this.gate?.hasElement() ?? false;
   }
 
-  /** When the task wants a turn although nothing arrived, in wall time. */
-  nextTimeMs(): number {
+  /** How long the task needs no turn if nothing arrives; Infinity: for ever. Times as in `turn`. */
+  idleForMs(nowMs: number, monotonicMs: number): number {
     if (!this.isActive || this.starved || this.checkpoint.isCongested()) return Number.POSITIVE_INFINITY;
-    const scheduled = this.chain.nextScheduled();
+    const scheduled = this.chain.nextScheduled() - monotonicMs;
     if (this.waiting !== undefined || !this.isRunning) return scheduled;
     const watermark =
       this.source === undefined || !this.started
         ? Number.POSITIVE_INFINITY
-        : this.lastWatermarkCheckMs + this.parts.autoWatermarkIntervalMs;
-    return Math.min(scheduled, this.chain.nextProcessingTime(), watermark);
+        : this.lastWatermarkCheckMs + this.parts.autoWatermarkIntervalMs - monotonicMs;
+    return Math.min(scheduled, watermark, this.chain.nextProcessingTime() - nowMs);
   }
 
   /** The coordinator has given the checkpoint up. */
@@ -357,8 +357,8 @@ export class Task {
   }
 
   /** It makes a scheduled call in this turn unless it takes a message: one that is busy may wait for nothing else. */
-  private callsNext(nowMs: number): boolean {
-    return this.isActive && this.chain.nextScheduled() <= nowMs && this.hasRoom();
+  private callsNext(monotonicMs: number): boolean {
+    return this.isActive && this.chain.nextScheduled() <= monotonicMs && this.hasRoom();
   }
 
   private get hasTurns(): boolean {
@@ -451,7 +451,7 @@ export class Task {
     return true;
   }
 
-  private sourceTurn(nowMs: number, monotonicMs: number): boolean {
+  private sourceTurn(monotonicMs: number): boolean {
     const source = this.source!;
     const { mayRead } = this;
     if (!(this.tookMessage && mayRead) && this.takeSourceMessage(monotonicMs)) {
@@ -462,9 +462,9 @@ export class Task {
     if (!mayRead) return false;
     const status = source.poll(Math.max(1, Math.floor(SOURCE_TURN_RECORDS * this.turnShare)));
     this.chain.flush();
-    if (nowMs - this.lastWatermarkCheckMs >= this.parts.autoWatermarkIntervalMs) {
-      this.lastWatermarkCheckMs = nowMs;
-      source.emitWatermark(nowMs);
+    if (monotonicMs - this.lastWatermarkCheckMs >= this.parts.autoWatermarkIntervalMs) {
+      this.lastWatermarkCheckMs = monotonicMs;
+      source.emitWatermark(monotonicMs);
     }
     if (status === 'end') this.endOfData();
     return status !== 'nothing' || !this.inbox.isEmpty;

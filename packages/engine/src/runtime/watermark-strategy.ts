@@ -37,7 +37,7 @@ export interface WatermarkAlignment {
 export interface WatermarkStrategySpec<T = unknown> {
   readonly createGenerator: () => WatermarkGenerator<T>;
   readonly assigner: TimestampAssigner<T> | undefined;
-  /** Idle after that much processing time without records; undefined: never. */
+  /** Idle after that much time without records; undefined: never. */
   readonly idleTimeoutMs: number | undefined;
   /** undefined: no source is waited for. */
   readonly alignment?: WatermarkAlignment;

@@ -93,6 +93,8 @@ export class ManualCheckpoints {
       case 'notifyAborted':
         this.messages.push(action.message);
         return write('notifyAborted', action.checkpointId, action.failure);
+      case 'makePlace':
+        return write('makePlace', action.requestId, action.targetDirectory);
       default:
         return write(action.type, ...('checkpointId' in action ? [action.checkpointId] : []));
     }
@@ -127,8 +129,8 @@ export class ManualCheckpoints {
     return this;
   }
 
-  ask(requestId: number | string, kind: CheckpointKind = 'checkpoint'): void {
-    this.send({ type: 'triggerByHand', requestId, kind });
+  ask(requestId: number | string, kind: CheckpointKind = 'checkpoint', targetDirectory?: string): void {
+    this.send({ type: 'triggerByHand', requestId, kind, targetDirectory });
   }
 
   acknowledge(checkpointId: number, subtaskIndex: number, attemptNumber = this.attempt): void {

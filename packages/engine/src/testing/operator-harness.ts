@@ -79,6 +79,8 @@ export interface HarnessSnapshot {
 
 /** Chains of promises that are as long settle within one wait. */
 const SETTLING_TURNS = 50;
+/** The clocks differ, so that whoever takes one for the other is found out. */
+const MONOTONIC_START_MS = 7_000_000;
 
 type Process = (value: unknown, timestampMs: number) => void;
 
@@ -95,14 +97,15 @@ export class OperatorHarness {
   private readonly operatorState: RestorableOperatorStateBackend;
   private readonly keyedState: KeyedStateBackend | undefined;
   private readonly timers: InternalTimerService<unknown>[] = [];
-  private readonly metrics = new MetricRegistry(() => this.nowMs);
+  private readonly metrics = new MetricRegistry(() => this.monotonicMs);
   private readonly inputs: TypeSerializer<unknown>[];
   private readonly inputWatermarks: number[];
   private readonly isRestored: boolean;
   private processes: Process[] = [];
-  private scheduled: { readonly atMs: number; readonly callback: (nowMs: number) => void }[] = [];
+  private scheduled: { readonly atMs: number; readonly callback: (monotonicMs: number) => void }[] = [];
   private waiting: (() => boolean)[] = [];
   private nowMs: number;
+  private monotonicMs = MONOTONIC_START_MS;
   private watermarkMs = MIN_WATERMARK;
   private isOutputFull = false;
   private expired = 0;
@@ -251,12 +254,22 @@ export class OperatorHarness {
     });
   }
 
-  /** Moves processing time: scheduled calls, then timers. */
+  /** Lets time go on until it is `nowMs`: scheduled calls, then timers. What is earlier is a clock that was set back. */
   setProcessingTime(nowMs: number): void {
+    this.moveTime(nowMs, true);
+  }
+
+  /** Sets the wall clock, forward or back: no time passes. */
+  setWallClock(nowMs: number): void {
+    this.moveTime(nowMs, false);
+  }
+
+  private moveTime(nowMs: number, passes: boolean): void {
     let isMoved = false;
     this.perform(() => {
       if (!isMoved) {
         isMoved = true;
+        if (passes) this.monotonicMs += Math.max(0, nowMs - this.nowMs);
         this.nowMs = nowMs;
         this.runScheduled();
       }
@@ -272,7 +285,7 @@ export class OperatorHarness {
         this.runScheduled();
         return true;
       });
-    } while (!this.isOutputFull && this.scheduled.some(({ atMs }) => atMs <= this.nowMs));
+    } while (!this.isOutputFull && this.scheduled.some(({ atMs }) => atMs <= this.monotonicMs));
   }
 
   /** Processing time, milliseconds since the epoch. */
@@ -396,9 +409,9 @@ export class OperatorHarness {
   }
 
   private runScheduled(): void {
-    const due = this.scheduled.filter((entry) => entry.atMs <= this.nowMs);
-    this.scheduled = this.scheduled.filter((entry) => entry.atMs > this.nowMs);
-    for (const entry of due) entry.callback(this.nowMs);
+    const due = this.scheduled.filter((entry) => entry.atMs <= this.monotonicMs);
+    this.scheduled = this.scheduled.filter((entry) => entry.atMs > this.monotonicMs);
+    for (const entry of due) entry.callback(this.monotonicMs);
   }
 
   /** Does `task` when the output has room; a task that answers false is called again. */
@@ -456,6 +469,7 @@ export class OperatorHarness {
         return service;
       },
       processingTimeMs: () => this.nowMs,
+      monotonicMs: () => this.monotonicMs,
       schedule: (atMs, callback) => void this.scheduled.push({ atMs, callback }),
       wake: () => {},
       fail: (error) => void this.failures.push(error),

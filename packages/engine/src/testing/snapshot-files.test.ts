@@ -21,7 +21,7 @@ const stateFile = (platform: ManualPlatform): string =>
 test('a directory in order has snapshots and nothing to complain of', async () => {
   const platform = createManualPlatform();
   const storage = await twoCheckpoints(platform);
-  const location = await storage.beginSavepoint(3, '/cp/savepoints');
+  const location = { ...(await storage.beginSavepoint('/cp/savepoints')), checkpointId: 3 };
   await storage.complete(location, await writeState(platform, location, JOB));
   const { snapshots, ...rest } = await checkSnapshotFiles(platform, 'file:///cp');
   assert.deepEqual(snapshots.slice(0, 2), ['/cp/a1/chk-1', '/cp/a1/chk-2']);

@@ -1,6 +1,7 @@
 /** What was written for a checkpoint that was given up stays on the disk for ever. */
 import { CheckpointDriver } from '../../../engine/src/coordinator/checkpoint-driver.ts';
-import { type Bug, replaceMethod } from './bug.ts';
+import { replaceMethod } from '../world/replace-method.ts';
+import type { Bug } from './bug.ts';
 
 interface Insides {
   readonly pending: Map<number, unknown>;

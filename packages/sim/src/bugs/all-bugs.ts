@@ -6,6 +6,7 @@ import { commitBeforeCompletion } from './commit-before-completion.ts';
 import { commitsUnderWayForgotten } from './commits-under-way-forgotten.ts';
 import { committerNotIdempotent } from './committer-not-idempotent.ts';
 import { completionLostWhenFinished } from './completion-lost-when-finished.ts';
+import { concurrencyUnlimited } from './concurrency-unlimited.ts';
 import { dataNotSynced } from './data-not-synced.ts';
 import { deletesNotCopied } from './deletes-not-copied.ts';
 import { directoryNotLocked } from './directory-not-locked.ts';
@@ -15,13 +16,17 @@ import { finishedTasksSilent } from './finished-tasks-silent.ts';
 import { idsBeginAnew } from './ids-begin-anew.ts';
 import { lastKeyGroupLeftOut } from './last-key-group-left-out.ts';
 import { noAlignment } from './no-alignment.ts';
+import { noBackPressure } from './no-back-pressure.ts';
 import { overflowNotCaptured } from './overflow-not-captured.ts';
 import { pauseFromStart } from './pause-from-start.ts';
 import { positionOfFetched } from './position-of-fetched.ts';
 import { regionFailureIgnored } from './region-failure-ignored.ts';
+import { requestsForgotten } from './requests-forgotten.ts';
 import { restoreDuringStore } from './restore-during-store.ts';
 import { restoredAfterNew } from './restored-after-new.ts';
 import { restoredValuesImmortal } from './restored-values-immortal.ts';
+import { savepointsSubsumed } from './savepoints-subsumed.ts';
+import { splitsOfLastTime } from './splits-of-last-time.ts';
 import { splitsSnapshottedLate } from './splits-snapshotted-late.ts';
 import { subsumedBeforeStored } from './subsumed-before-stored.ts';
 import { timersNotSnapshotted } from './timers-not-snapshotted.ts';
@@ -30,6 +35,7 @@ import { writeErrorUnhandled } from './write-error-unhandled.ts';
 
 export const BUGS: readonly Bug[] = [
   noAlignment,
+  noBackPressure,
   overflowNotCaptured,
   edgeNotCaptured,
   restoredAfterNew,
@@ -40,6 +46,7 @@ export const BUGS: readonly Bug[] = [
   completionLostWhenFinished,
   positionOfFetched,
   splitsSnapshottedLate,
+  splitsOfLastTime,
   timersNotSnapshotted,
   watermarkBeforeTimers,
   lastKeyGroupLeftOut,
@@ -51,9 +58,12 @@ export const BUGS: readonly Bug[] = [
   directoryNotLocked,
   subsumedBeforeStored,
   abortedFilesStay,
+  savepointsSubsumed,
   restoreDuringStore,
   regionFailureIgnored,
   idsBeginAnew,
   pauseFromStart,
+  concurrencyUnlimited,
+  requestsForgotten,
   writeErrorUnhandled,
 ];

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { Task } from '../../../engine/src/runtime/task.ts';
 import { SCENARIOS } from '../workloads/all-workloads.ts';
+import { replaceMethod, undoAll } from '../world/replace-method.ts';
 import { BUGS } from './all-bugs.ts';
-import { replaceMethod, undoAll } from './bug.ts';
 import { type BugSearch, findBug, problemOf } from './find-bug.ts';
 
 const DOCUMENT = join(import.meta.dirname, '../../../../docs/design/003-simulator.md');

@@ -1,6 +1,7 @@
 /** Asynchronous calls that are under way at a barrier are not in the snapshot: their records are lost in a failure. */
 import { AsyncWaitOperator } from '../../../engine/src/operators/async/async-wait-operator.ts';
-import { type Bug, replaceMethod } from './bug.ts';
+import { replaceMethod } from '../world/replace-method.ts';
+import type { Bug } from './bug.ts';
 
 interface Insides {
   readonly elements: { clear(): void };

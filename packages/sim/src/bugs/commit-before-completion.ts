@@ -1,6 +1,7 @@
 /** A sink that commits what a barrier closes at once, not when the checkpoint is complete: it is there again after a failure. */
 import { SinkOperator } from '../../../engine/src/operators/sink-operator.ts';
-import { type Bug, replaceMethod } from './bug.ts';
+import { replaceMethod } from '../world/replace-method.ts';
+import type { Bug } from './bug.ts';
 
 interface Insides {
   readonly log: { take(checkpointId: number): unknown };

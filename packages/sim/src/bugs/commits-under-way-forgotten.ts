@@ -1,6 +1,7 @@
 /** A snapshot does not hold what is being committed while it is taken: if that commit is interrupted nobody makes up for it. */
 import { CommittableLog } from '../../../engine/src/operators/committable-log.ts';
-import { type Bug, replaceMethod } from './bug.ts';
+import { replaceMethod } from '../world/replace-method.ts';
+import type { Bug } from './bug.ts';
 
 type Waiting = (this: unknown) => readonly { readonly isTaken: boolean }[];
 
@@ -8,7 +9,7 @@ export const commitsUnderWayForgotten: Bug = {
   name: 'commits-under-way-forgotten',
   description: 'committables are in no snapshot any more once their commit has begun',
   seedsMax: 400,
-  kinds: ['results'],
+  kinds: ['results', 'savepoint'],
   workload: 'iterated-state',
   focus: {
     strikes: ['task-failure', 'process-kill', 'thread-loss'],

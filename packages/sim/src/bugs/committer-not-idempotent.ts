@@ -1,6 +1,7 @@
 /** A committer that is asked to commit again what it has committed does so: results are there twice after a failure. */
 import { TransactionLog } from '../../../engine/src/testing/transaction-log-sink.ts';
-import { type Bug, replaceMethod } from './bug.ts';
+import { replaceMethod } from '../world/replace-method.ts';
+import type { Bug } from './bug.ts';
 
 interface Insides {
   readonly transactions: ReadonlyMap<string, { readonly state: string; readonly values: unknown[] }>;

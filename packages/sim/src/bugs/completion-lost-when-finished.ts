@@ -1,6 +1,7 @@
 /** Tasks that have ended are not told of checkpoints any more: what their sinks wrote last is never committed. */
 import { Task } from '../../../engine/src/runtime/task.ts';
-import { type Bug, replaceMethod } from './bug.ts';
+import { replaceMethod } from '../world/replace-method.ts';
+import type { Bug } from './bug.ts';
 
 type Notify = (this: { readonly isFinished: boolean }, checkpointId: number) => Promise<void>;
 

@@ -1,6 +1,7 @@
 /** State is acknowledged before its file is durable: a complete checkpoint refers to bytes that a power failure takes. */
 import { ManualFiles } from '../../../engine/src/testing/manual-files.ts';
-import { type Bug, replaceMethod } from './bug.ts';
+import { replaceMethod } from '../world/replace-method.ts';
+import type { Bug } from './bug.ts';
 
 interface File {
   sync(): Promise<void>;

@@ -1,6 +1,7 @@
 /** Copy-on-write is forgotten where map entries are removed: a snapshot that is being written loses them. */
 import { HeapMapState } from '../../../engine/src/state/heap/heap-map-state.ts';
-import { type Bug, replaceMethod } from './bug.ts';
+import { replaceMethod } from '../world/replace-method.ts';
+import type { Bug } from './bug.ts';
 
 interface Insides {
   readonly store: { touch(address: number): void };
@@ -12,7 +13,7 @@ export const deletesNotCopied: Bug = {
   name: 'deletes-not-copied',
   description: 'pages are not copied for a snapshot before an entry of a map is removed from them',
   seedsMax: 300,
-  kinds: ['results', 'unexpected-error'],
+  kinds: ['results', 'unexpected-error', 'state'],
   workload: 'iterated-state',
   focus: {
     strikes: ['task-failure', 'process-kill', 'thread-loss', 'thread-stall'],

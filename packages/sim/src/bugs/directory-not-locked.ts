@@ -1,6 +1,7 @@
 /** Two processes may run the same job at a time, one of which was thought dead. */
 import { ManualFiles } from '../../../engine/src/testing/manual-files.ts';
-import { type Bug, replaceMethod } from './bug.ts';
+import { replaceMethod } from '../world/replace-method.ts';
+import type { Bug } from './bug.ts';
 
 export const directoryNotLocked: Bug = {
   name: 'directory-not-locked',

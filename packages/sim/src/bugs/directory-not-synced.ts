@@ -1,6 +1,7 @@
 /** Directories are not synced: files of a complete checkpoint are gone after a power failure. */
 import { ManualFiles } from '../../../engine/src/testing/manual-files.ts';
-import { type Bug, replaceMethod } from './bug.ts';
+import { replaceMethod } from '../world/replace-method.ts';
+import type { Bug } from './bug.ts';
 
 export const directoryNotSynced: Bug = {
   name: 'directory-not-synced',

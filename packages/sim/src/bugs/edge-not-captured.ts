@@ -1,6 +1,7 @@
 /** Of a task with several input edges only the data in flight of the last is saved. */
 import { InputGate } from '../../../engine/src/exchange/input-gate.ts';
-import { type Bug, replaceMethod } from './bug.ts';
+import { replaceMethod } from '../world/replace-method.ts';
+import type { Bug } from './bug.ts';
 
 type TakeCapture = (this: InputGate) => { readonly channel: number }[];
 

@@ -1,6 +1,7 @@
 /** A task that has ended takes no turns any more, not even to pass a barrier on: no checkpoint completes, nor does the job. */
 import { Task } from '../../../engine/src/runtime/task.ts';
-import { type Bug, replaceMethod, undoAll } from './bug.ts';
+import { replaceMethod, undoAll } from '../world/replace-method.ts';
+import type { Bug } from './bug.ts';
 
 interface Insides {
   readonly isFinished: boolean;

@@ -1,7 +1,8 @@
 /** A job that goes on from a checkpoint counts its own from 1 again: they overwrite the older ones, or look older. */
 import { CheckpointCoordinator } from '../../../engine/src/checkpoint/checkpoint-coordinator.ts';
 import type { CheckpointEvent } from '../../../engine/src/checkpoint/checkpoint-event.ts';
-import { type Bug, replaceMethod } from './bug.ts';
+import { replaceMethod } from '../world/replace-method.ts';
+import type { Bug } from './bug.ts';
 
 type Apply = (this: { nextId: number }, event: CheckpointEvent) => void;
 

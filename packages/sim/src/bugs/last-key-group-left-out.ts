@@ -1,6 +1,7 @@
 /** Off by one: the last key group of each subtask is not restored, and its keys begin anew. */
 import { PageAdoption } from '../../../engine/src/state/heap/page-adoption.ts';
-import { type Bug, replaceMethod } from './bug.ts';
+import { replaceMethod } from '../world/replace-method.ts';
+import type { Bug } from './bug.ts';
 
 interface Insides {
   readonly group: number;

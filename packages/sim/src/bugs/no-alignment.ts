@@ -1,6 +1,7 @@
 /** Barriers are not aligned: what comes after one on a fast channel counts in the snapshot, and again after a failure. */
 import { ExecutionAttempt } from '../../../engine/src/coordinator/execution-attempt.ts';
-import { type Bug, replaceMethod } from './bug.ts';
+import { replaceMethod } from '../world/replace-method.ts';
+import type { Bug } from './bug.ts';
 
 type Deployment = (...parameters: unknown[]) => object;
 

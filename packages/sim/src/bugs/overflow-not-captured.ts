@@ -1,6 +1,7 @@
 /** A barrier that overtakes leaves behind what waits in the sender for room in the ring: it is gone after a failure. */
 import { ChannelOutput } from '../../../engine/src/exchange/channel-output.ts';
-import { type Bug, replaceMethod, undoAll } from './bug.ts';
+import { replaceMethod, undoAll } from '../world/replace-method.ts';
+import type { Bug } from './bug.ts';
 
 type Announce = (this: ChannelOutput, ...parameters: unknown[]) => unknown[];
 

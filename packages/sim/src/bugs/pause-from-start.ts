@@ -1,6 +1,7 @@
 /** The minimum pause counts from the beginning of a checkpoint, not from its end: slow ones follow each other at once. */
 import { CheckpointTrigger } from '../../../engine/src/checkpoint/checkpoint-trigger.ts';
-import { type Bug, replaceMethod, undoAll } from './bug.ts';
+import { replaceMethod, undoAll } from '../world/replace-method.ts';
+import type { Bug } from './bug.ts';
 
 type Started = (this: { lastEndMs: number }, nowMs: number) => void;
 

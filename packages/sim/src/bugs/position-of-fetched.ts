@@ -1,6 +1,7 @@
 /** Sources save the position of what they have fetched, not of what they have emitted: what lies between is lost. */
 import { SourceHead } from '../../../engine/src/runtime/source-head.ts';
-import { type Bug, replaceMethod } from './bug.ts';
+import { replaceMethod } from '../world/replace-method.ts';
+import type { Bug } from './bug.ts';
 
 interface Output {
   collect(value: unknown, timestampMs?: number): void;

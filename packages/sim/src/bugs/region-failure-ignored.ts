@@ -3,7 +3,8 @@
  * the region goes back to the checkpoint before.
  */
 import { CheckpointCoordinator } from '../../../engine/src/checkpoint/checkpoint-coordinator.ts';
-import { type Bug, replaceMethod } from './bug.ts';
+import { replaceMethod } from '../world/replace-method.ts';
+import type { Bug } from './bug.ts';
 
 type Suspend = (failure: string, message: string) => void;
 

@@ -1,7 +1,8 @@
 /** A restart does not wait for a checkpoint that is being written: it begins from the one before, and then that one completes. */
 import { CheckpointCoordinator } from '../../../engine/src/checkpoint/checkpoint-coordinator.ts';
 import type { CheckpointAction } from '../../../engine/src/checkpoint/checkpoint-event.ts';
-import { type Bug, replaceMethod } from './bug.ts';
+import { replaceMethod } from '../world/replace-method.ts';
+import type { Bug } from './bug.ts';
 
 interface Insides {
   restorePending: boolean;

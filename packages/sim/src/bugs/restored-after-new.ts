@@ -1,7 +1,8 @@
 /** Data in flight of an earlier run is processed when nothing new is there, not before: it comes too late. */
 import { InputGate } from '../../../engine/src/exchange/input-gate.ts';
 import { Task } from '../../../engine/src/runtime/task.ts';
-import { type Bug, replaceMethod, undoAll } from './bug.ts';
+import { replaceMethod, undoAll } from '../world/replace-method.ts';
+import type { Bug } from './bug.ts';
 
 type Next = (this: InputGate) => number;
 type Turn = (this: TaskInsides) => boolean;

@@ -1,7 +1,8 @@
 /** Time-to-live is forgotten at a restore: values that come from a snapshot never expire, and are read for ever. */
 import { StateRegistry } from '../../../engine/src/state/heap/state-registry.ts';
 import { StateTtl } from '../../../engine/src/state/heap/state-ttl.ts';
-import { type Bug, replaceMethod, undoAll } from './bug.ts';
+import { replaceMethod, undoAll } from '../world/replace-method.ts';
+import type { Bug } from './bug.ts';
 
 interface RestoredState {
   readonly parts: readonly { readonly store: object }[];

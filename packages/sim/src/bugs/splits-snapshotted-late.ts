@@ -3,7 +3,8 @@
  * between is in nobody's snapshot.
  */
 import { ExecutionAttempt } from '../../../engine/src/coordinator/execution-attempt.ts';
-import { type Bug, replaceMethod } from './bug.ts';
+import { replaceMethod } from '../world/replace-method.ts';
+import type { Bug } from './bug.ts';
 
 interface Insides {
   readonly options: {
@@ -32,7 +33,7 @@ export const splitsSnapshottedLate: Bug = {
   name: 'splits-snapshotted-late',
   description: 'enumerators are snapshotted some time after their readers',
   seedsMax: 60,
-  kinds: ['results'],
+  kinds: ['results', 'splits'],
   workload: 'keyed-counts',
   focus: { strikes: ['task-failure', 'thread-loss', 'process-kill'] },
   plant: () =>

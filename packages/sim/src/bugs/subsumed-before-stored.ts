@@ -1,7 +1,8 @@
 /** The last checkpoint is deleted when all tasks have acknowledged the next, which is not durable yet and may never be. */
 import { CheckpointCoordinator } from '../../../engine/src/checkpoint/checkpoint-coordinator.ts';
 import type { CheckpointAction } from '../../../engine/src/checkpoint/checkpoint-event.ts';
-import { type Bug, replaceMethod } from './bug.ts';
+import { replaceMethod } from '../world/replace-method.ts';
+import type { Bug } from './bug.ts';
 
 interface Insides {
   readonly restorePoint: { readonly retainedIds: readonly number[] };

@@ -1,6 +1,7 @@
 /** An operator sends a watermark on before it fires the timers that are due: their results are late at the next operator. */
 import { OperatorChain } from '../../../engine/src/runtime/operator-chain.ts';
-import { type Bug, replaceMethod } from './bug.ts';
+import { replaceMethod } from '../world/replace-method.ts';
+import type { Bug } from './bug.ts';
 
 interface Insides {
   readonly outputs: readonly { emitWatermark(watermarkMs: number): void }[];

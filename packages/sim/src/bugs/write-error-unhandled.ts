@@ -1,6 +1,7 @@
 /** Nobody looks at the promise of a snapshot that is written: if the disk fails, the rejection ends the process. */
 import { TaskCheckpoint } from '../../../engine/src/runtime/task-checkpoint.ts';
-import { type Bug, replaceMethod } from './bug.ts';
+import { replaceMethod } from '../world/replace-method.ts';
+import type { Bug } from './bug.ts';
 
 type Finish = (this: unknown, entry: unknown) => Promise<void>;
 

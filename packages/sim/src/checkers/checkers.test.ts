@@ -66,8 +66,11 @@ describe('errors of a job', () => {
       assert.ok(!isExcusable(error, false), error.message);
   });
 
-  it('of missing files are excused only beside another process of the job', () => {
-    assert.ok(isExcusable(new MillraceError('SNAPSHOT_CORRUPT', 'a file is missing'), true));
+  it('of a job that runs already are excused beside another process of it, those of missing files never', () => {
+    const inUse = new MillraceError('CHECKPOINT_DIRECTORY_IN_USE', 'it is running already');
+    assert.ok(isExcusable(inUse, true));
+    assert.ok(!isExcusable(inUse, false));
+    assert.ok(!isExcusable(new MillraceError('SNAPSHOT_CORRUPT', 'a file is missing'), true));
   });
 
   it('are also seen in the warning of a restart in place', () => {

@@ -14,13 +14,12 @@ const EXCUSED: ReadonlySet<string> = new Set([
   'CHECKPOINT_FAILED',
   'CHECKPOINT_FAILURES_EXCEEDED',
   'CHECKPOINT_STORE_FAILED',
-  'CHECKPOINT_DIRECTORY_IN_USE',
 ]);
 
 const DONE_TO_IT = new RegExp(`${INJECTED}|a fault of the (?:simulation|test)`);
 
-/** Files that it read went away because another process of the job was at work. */
-const EXCUSED_BESIDE_ANOTHER: ReadonlySet<string> = new Set(['SNAPSHOT_CORRUPT', 'SNAPSHOT_NOT_FOUND']);
+/** Of two processes of the job one runs; the other has to say so. */
+const EXCUSED_BESIDE_ANOTHER = 'CHECKPOINT_DIRECTORY_IN_USE';
 
 /**
  * False if the error, and what caused it, says nothing of what the simulator did. `besideAnother`: while it ran another
@@ -29,7 +28,7 @@ const EXCUSED_BESIDE_ANOTHER: ReadonlySet<string> = new Set(['SNAPSHOT_CORRUPT',
 export function isExcusable(error: unknown, besideAnother: boolean): boolean {
   for (let at = error; at instanceof Error; at = at.cause) {
     if (at instanceof MillraceError && EXCUSED.has(at.code)) return true;
-    if (at instanceof MillraceError && besideAnother && EXCUSED_BESIDE_ANOTHER.has(at.code)) return true;
+    if (at instanceof MillraceError && besideAnother && at.code === EXCUSED_BESIDE_ANOTHER) return true;
     if (DONE_TO_IT.test(at.message)) return true;
   }
   return false;

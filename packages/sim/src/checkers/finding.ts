@@ -12,8 +12,16 @@ export type FindingKind =
   | 'unexpected-error'
   /** An id of a checkpoint came again or went back. */
   | 'checkpoint-id'
-  /** A checkpoint began too soon, or holds too much. */
+  /** A checkpoint began too soon, or beside too many others; a request was not answered, or twice. */
   | 'checkpoint'
+  /** More waits, or is saved of data in flight, than may be. */
+  | 'memory'
+  /** A split of a source is in two places of a snapshot, or in none. */
+  | 'splits'
+  /** Keyed state after a restore is not what it was at the barrier. */
+  | 'state'
+  /** A savepoint that was taken by hand is gone, or a job that starts from it does not come to the right results. */
+  | 'savepoint'
   /** A file that a snapshot needs is missing or damaged, or nobody needs one that is there. */
   | 'files'
   /** The same seed gave two different runs. */

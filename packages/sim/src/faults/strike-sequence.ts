@@ -109,10 +109,7 @@ export class StrikeSequence {
     const thread = world.currentThread;
     const victim = world.processes.at(size % Math.max(1, world.processes.length));
     const lost = victim?.threads.at(size % Math.max(1, victim.threads.length));
-    // Two that begin anew at the same time are two jobs.
-    const isTwoJobs = !world.files.allFiles().some((path) => path.endsWith('/_metadata'));
-    const isNobodyHit =
-      (kind === 'thread-loss' && lost === undefined) || (kind === 'double-start' && isTwoJobs);
+    const isNobodyHit = kind === 'thread-loss' && lost === undefined;
     this.note(strike, isNobodyHit ? `${where}, without effect` : where);
     if (isNobodyHit) return;
     switch (kind) {

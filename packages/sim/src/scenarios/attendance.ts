@@ -1,10 +1,10 @@
 /**
- * What the program does beside its job while the job runs, as a person at the console would: asks for checkpoints by hand,
- * stops the job in order to start it again, perhaps at another parallelism, and looks at the statistics at the end. Each
- * request must be answered, or the program never ends.
+ * What the program does beside its job while the job runs, as a person at the console would: asks for checkpoints and
+ * savepoints by hand, stops the job in order to start it again, perhaps at another parallelism, and looks at the statistics
+ * at the end. Each request must be answered, or the program never ends.
  */
 import type { JobClient } from '@millrace/engine';
-import { hasCode } from '../../../engine/src/base/index.ts';
+import { hasCode, type MillraceError } from '../../../engine/src/base/index.ts';
 import type { Platform } from '../../../engine/src/platform/index.ts';
 import type { CheckpointWatch } from '../checkers/checkpoint-watch.ts';
 import { INJECTED } from '../faults/strike-sequence.ts';
@@ -16,6 +16,8 @@ const SAVEPOINTS = '/savepoints';
 const SAVEPOINT_EVERY = 3;
 
 export class Attendance {
+  /** Is told of each savepoint that was taken by hand, in the thread that asked for it. */
+  onSavepoint: (checkpointId: number, path: string) => void = () => {};
   private readonly plan: RunPlan;
   private readonly watch: CheckpointWatch;
   private readonly coverage: Coverage;
@@ -43,16 +45,25 @@ export class Attendance {
     for (let asked = 0; triggerEveryMs !== undefined; asked++) {
       await wait(platform, triggerEveryMs);
       const asksForSavepoint = this.plan.hasFiles && asked % SAVEPOINT_EVERY === 1;
+      const what = asksForSavepoint ? 'savepoint' : 'checkpoint';
       try {
-        await (asksForSavepoint ? client.triggerSavepoint(SAVEPOINTS) : client.triggerCheckpoint());
-        this.coverage.add('checkpoints by hand', asksForSavepoint ? 'savepoint' : 'completed');
+        if (asksForSavepoint) this.savepointTaken(client, await client.triggerSavepoint(SAVEPOINTS));
+        else await client.triggerCheckpoint();
+        this.coverage.add('asked for by hand', `${what}: completed`);
       } catch (error) {
         if (hasCode(error, 'JOB_NOT_RUNNING')) return;
         if (!hasCode(error, 'CHECKPOINT_FAILED')) throw error;
-        this.coverage.add('checkpoints by hand', 'failed');
-        if (hasEnded(client)) return;
+        const { failure } = (error as MillraceError).details;
+        this.coverage.add('asked for by hand', `${what}: ${failure}`);
+        // There will be no other.
+        if (failure === 'stopping' || failure === 'shutdown') return;
       }
     }
+  }
+
+  private savepointTaken(client: JobClient, path: string): void {
+    const { savepoint } = client.getCheckpointStatistics().latest;
+    if (savepoint?.external_path === path) this.onSavepoint(savepoint.id, path);
   }
 
   private async stop(client: JobClient, platform: Platform): Promise<void> {

@@ -65,10 +65,12 @@ const STRIKES_OF_FILES: readonly StrikeKind[] = [
   'double-start',
 ];
 
-export function drawRun(random: SeededRandom, workload: Workload): RunPlan {
+/** `givenMode`: in place of the one that is drawn. */
+export function drawRun(random: SeededRandom, workload: Workload, givenMode?: RunPlan['mode']): RunPlan {
   const half = (): boolean => random.oneIn(2);
   const hasFiles = !random.oneIn(5);
-  const mode = workload.limits.atLeastOnce && random.oneIn(5) ? 'at-least-once' : 'exactly-once';
+  const drawnMode = workload.limits.atLeastOnce && random.oneIn(5) ? 'at-least-once' : 'exactly-once';
+  const mode = givenMode ?? drawnMode;
   const { withoutStrikes = [] } = workload.limits;
   const kinds = (hasFiles ? STRIKES_OF_FILES : STRIKES_WITHOUT_PROCESS).filter(
     (kind) => half() && !withoutStrikes.includes(kind),
@@ -98,8 +100,10 @@ export function drawRun(random: SeededRandom, workload: Workload): RunPlan {
   const keepsCancelled = drawn[RETENTION] === 'RETAIN_ON_CANCELLATION';
   const stops = hasFiles && random.oneIn(3) ? drawStops(random, keepsCancelled) : [];
   const slowSinkMs = random.oneIn(4) ? random.pick([0.5, 5]) : 0;
-  // What lies before a slow sink in exchanges that nothing overtakes takes longer than a short time-out.
-  const common = slowSinkMs > 1 ? { ...drawn, [TIMEOUT]: LONG_TIMEOUT_MS } : drawn;
+  // Where a barrier takes its time no checkpoint may ever complete within a short time-out; with few tolerated failures the
+  // job then begins again and again, as it was told to.
+  const waits = slowSinkMs > 1 || workload.limits.waits === true;
+  const common = waits ? { ...drawn, [TIMEOUT]: LONG_TIMEOUT_MS } : drawn;
   const databaseMs = random.pick([0.2, 2, 50]);
   return {
     features: {

@@ -12,19 +12,20 @@ import {
   type SupervisedJob,
   type TraceLine,
 } from '../../../engine/src/testing/simulation/index.ts';
-import { CheckpointIds } from '../checkers/checkpoint-ids.ts';
-import { CheckpointWatch, type WatchLimits } from '../checkers/checkpoint-watch.ts';
 import { describeError, isExcusable, unexpectedRestart } from '../checkers/excusable-error.ts';
 import { wrongFile } from '../checkers/final-files.ts';
 import type { Finding } from '../checkers/finding.ts';
+import { type CheckerLimits, RunCheckers } from '../checkers/run-checkers.ts';
 import { STRIKE_KINDS, type StrikeKind } from '../faults/strike.ts';
 import { StrikeSequence } from '../faults/strike-sequence.ts';
 import { SCENARIOS } from '../workloads/all-workloads.ts';
 import type { Scenario, Workload } from '../workloads/workload.ts';
 import { type Counts, Coverage } from '../world/coverage.ts';
+import { listenToEngine } from '../world/engine-calls.ts';
 import { Site } from '../world/site.ts';
 import { Attendance } from './attendance.ts';
 import { drawRun, type RunPlan } from './draw-run.ts';
+import { restoreSavepoint, type TakenSavepoint } from './savepoint-restore.ts';
 
 /** What may be asked of a run. */
 export interface RunOptions {
@@ -44,6 +45,8 @@ export interface Focus {
   readonly strikes?: readonly StrikeKind[];
   /** By configuration key, in place of what is drawn. */
   readonly settings?: Readonly<Record<string, unknown>>;
+  /** In place of the one that is drawn. The workload must bear it. */
+  readonly mode?: RunPlan['mode'];
 }
 
 /** What a run that nothing was done to left, or how it failed. */
@@ -75,7 +78,7 @@ export async function runSeed(seed: number, options: RunOptions = {}): Promise<R
   reuseGeneratedCode(GENERATED_TEXTS_MAX);
   const random = seededRandom(seed ^ 0x51ab);
   const workload = drawScenario(random, options.workload).draw(random);
-  const plan = drawRun(random, focused(workload, options.focus));
+  const plan = drawRun(random, focused(workload, options.focus), options.focus?.mode);
   const run = new Run(seed, workload, plan, options.onLine);
   const end = await run.toEnd();
   const finding = await run.judge(end, () => undisturbedRun(workload, options.undisturbed ?? UNDISTURBED));
@@ -121,10 +124,12 @@ class Run {
   private readonly plan: RunPlan;
   private readonly site: Site;
   private readonly strikes: StrikeSequence;
-  private readonly ids = new CheckpointIds();
-  private readonly watch: CheckpointWatch;
+  private readonly checkers: RunCheckers;
   private readonly attendance: Attendance;
+  /** Those that were taken by hand. */
+  private readonly savepoints: TakenSavepoint[] = [];
   private fileProblem: string | undefined;
+  private savepointProblem: string | undefined;
   private restartReason: string | undefined;
 
   constructor(seed: number, workload: Workload, plan: RunPlan, onLine: RunOptions['onLine']) {
@@ -136,8 +141,11 @@ class Run {
       databaseMs: plan.databaseMs,
       slowSinkMs: plan.slowSinkMs,
     });
-    this.watch = new CheckpointWatch(watchLimits(workload, plan), this.coverage);
-    this.attendance = new Attendance(plan, this.watch, this.coverage);
+    this.checkers = new RunCheckers(this.world, checkerLimits(workload, plan), this.coverage);
+    this.attendance = new Attendance(plan, this.checkers.watch, this.coverage);
+    this.attendance.onSavepoint = (checkpointId, path) => {
+      this.savepoints.push({ path, site: this.site.asOf(checkpointId) });
+    };
     this.supervisor = new JobSupervisor(this.world, this.job());
     this.supervisor.replaces = (life) => !isUnexpected(life) && life.number < LIVES_MAX;
     this.strikes = new StrikeSequence(this.world, this.supervisor, plan.strikes, this.coverage);
@@ -147,21 +155,39 @@ class Run {
     };
     this.world.beforeEvent = (event) => {
       this.strikes.event(event);
-      this.ids.event(event);
+      this.checkers.event(event);
       this.coverage.event(event);
     };
   }
 
   async toEnd(): Promise<RunEnd> {
-    const { world, supervisor, plan } = this;
-    supervisor.start();
-    const end = await world.run(() => supervisor.isOver, { eventsMax: EVENTS_MAX, untilMs: RUN_MS_MAX });
-    if (end === 'over' && plan.hasFiles) {
-      const { hinders } = this.strikes;
-      this.strikes.end();
-      this.fileProblem = await wrongFile(world, hinders);
+    listenToEngine(this.checkers);
+    try {
+      this.supervisor.start();
+      const limits = { eventsMax: EVENTS_MAX, untilMs: RUN_MS_MAX };
+      const end = await this.world.run(() => this.supervisor.isOver, limits);
+      if (end === 'over') await this.lookAtFiles();
+      return end;
+    } finally {
+      listenToEngine(undefined);
     }
-    return end;
+  }
+
+  private async lookAtFiles(): Promise<void> {
+    const { world, workload, plan, savepoints } = this;
+    if (!plan.hasFiles) return;
+    const { hinders } = this.strikes;
+    this.strikes.end();
+    this.fileProblem = await wrongFile(world, hinders);
+    const gone = savepoints.find(({ path }) => world.files.peek(`${path}/_metadata`) === undefined);
+    if (gone !== undefined) this.savepointProblem = `savepoint ${gone.path} is gone`;
+    const last = savepoints.at(-1);
+    if (last === undefined || this.fileProblem !== undefined || gone !== undefined) return;
+    const limits = { eventsMax: EVENTS_MAX, untilMs: RUN_MS_MAX };
+    this.savepointProblem = await restoreSavepoint(world, workload, plan, last, limits);
+    this.coverage.add('savepoints', 'restored when all was over');
+    // Whoever starts from a savepoint does not own it.
+    this.fileProblem = await wrongFile(world, hinders);
   }
 
   async judge(end: RunEnd, runUndisturbed: () => Promise<Undisturbed>): Promise<Finding | undefined> {
@@ -172,8 +198,11 @@ class Run {
     const badLife = supervisor.lives.find((life) => isUnexpected(life));
     if (badLife !== undefined) return judgeLife(badLife);
     if (this.restartReason !== undefined) return { kind: 'unexpected-error', message: this.restartReason };
-    if (this.ids.problem !== undefined) return { kind: 'checkpoint-id', message: this.ids.problem };
-    if (this.watch.problem !== undefined) return { kind: 'checkpoint', message: this.watch.problem };
+    for (const life of supervisor.lives)
+      if (life.end?.type === 'exited' || life.end?.type === 'failed')
+        this.checkers.processEnded(life.process.name);
+    const found = this.checkers.finding();
+    if (found !== undefined) return found;
     if (end !== 'over' || !supervisor.lives.some((life) => life.end?.type === 'exited')) {
       const after = `${world.eventCount} events, ${supervisor.lives.length} processes and ${world.nowMs.toFixed(0)} ms`;
       const last = supervisor.lives.at(-1)?.end;
@@ -189,7 +218,17 @@ class Run {
       this.coverage.add('at least once', isExact ? 'each result once' : 'not each result once');
     }
     const message = workload.check(results, undisturbed.results, plan.mode);
-    return message === undefined ? undefined : { kind: 'results', message };
+    return message === undefined ? this.judgeSavepoint(undisturbed.results) : { kind: 'results', message };
+  }
+
+  private judgeSavepoint(undisturbed: unknown): Finding | undefined {
+    const { workload, plan, savepoints, savepointProblem } = this;
+    if (savepointProblem !== undefined) return { kind: 'savepoint', message: savepointProblem };
+    const last = savepoints.at(-1);
+    if (last === undefined) return undefined;
+    const wrong = workload.check(workload.results(last.site), undisturbed, plan.mode);
+    const message = `a job that starts from ${last.path}: ${wrong}`;
+    return wrong === undefined ? undefined : { kind: 'savepoint', message };
   }
 
   private job(): SupervisedJob {
@@ -204,7 +243,7 @@ class Run {
 }
 
 /** Clocks that jump make times worthless; checkpoints by hand and those of a stop wait for nothing. */
-function watchLimits(workload: Workload, plan: RunPlan): WatchLimits {
+function checkerLimits({ limits }: Workload, plan: RunPlan): CheckerLimits {
   const { settings, strikes, stops, triggerEveryMs } = plan;
   const isTimed =
     triggerEveryMs === undefined &&
@@ -214,7 +253,9 @@ function watchLimits(workload: Workload, plan: RunPlan): WatchLimits {
   return {
     // Without a pause several may be under way.
     minPauseMs: isTimed && minPauseMs > 0 ? minPauseMs : undefined,
-    inFlightBytesMax: workload.limits.inFlightBytesMax ?? Number.POSITIVE_INFINITY,
+    concurrentMax: Number(settings(0)['execution.checkpointing.max-concurrent-checkpoints']),
+    inFlightBytesMax: limits.inFlightBytesMax ?? Number.POSITIVE_INFINITY,
+    overflowBytesMax: limits.overflowBytesMax ?? Number.POSITIVE_INFINITY,
   };
 }
 

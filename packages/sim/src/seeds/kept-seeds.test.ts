@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { runSeed } from '../scenarios/run-seed.ts';
-import { AT_LEAST_ONCE, KEPT_SEEDS } from './kept-seeds.ts';
+import { type Focus, runSeed } from '../scenarios/run-seed.ts';
+import { KEPT_SEEDS } from './kept-seeds.ts';
 
 for (const { seed, workload, about } of KEPT_SEEDS)
   it(`seed ${seed} of ${workload}: ${about}`, async () => {
@@ -9,12 +9,24 @@ for (const { seed, workload, about } of KEPT_SEEDS)
     assert.equal(finding, undefined);
   });
 
-it('at least once is not exactly once: of these runs one shows a result twice', async () => {
-  let notOnce = 0;
-  for (const [seed, workload] of AT_LEAST_ONCE) {
-    const { finding, coverage } = await runSeed(seed, { workload });
+/** Under back-pressure the barriers of one checkpoint come far apart: what fails between two of them is seen twice. */
+const AT_LEAST_ONCE: Focus = {
+  mode: 'at-least-once',
+  strikes: ['task-failure', 'process-kill', 'thread-loss'],
+  settings: {
+    'execution.checkpointing.unaligned.enabled': false,
+    'execution.checkpointing.interval': 10,
+    'millrace.exchange.segment-size': 128,
+  },
+};
+const SEEDS_MAX = 100;
+
+it(`at least once is not exactly once: of ${SEEDS_MAX} runs one shows a result twice`, async () => {
+  let isSeenTwice = false;
+  for (let seed = 1; seed <= SEEDS_MAX && !isSeenTwice; seed++) {
+    const { finding, coverage } = await runSeed(seed, { workload: 'slow-sink', focus: AT_LEAST_ONCE });
     assert.equal(finding, undefined);
-    notOnce += coverage['at least once: not each result once'] ?? 0;
+    isSeenTwice = coverage['at least once: not each result once'] !== undefined;
   }
-  assert.ok(notOnce > 0);
+  assert.ok(isSeenTwice);
 });

@@ -74,8 +74,7 @@ function workload(shape: Shape, pace: Pace): Workload {
   return {
     name: asyncCalls.name,
     parameters: `${shape.partitions} x ${shape.records}`,
-    // Retries and time-outs go by the wall clock: set back by an hour, it keeps them, and the job, for an hour.
-    limits: { atLeastOnce: true, parallelismMax: 1, withoutStrikes: ['wall-clock-jump'] },
+    limits: { atLeastOnce: true, parallelismMax: 1, waits: true },
     setup: (env, site) => buildJob(env, site, items, pace),
     results: (site) => committedOf<Answered>(site, ANSWERS),
     check: (results, _undisturbed, mode) => {

@@ -71,6 +71,8 @@ const RECORDS_PER_POLL = 10;
 /** Of one without padding, with what an exchange adds, at most. */
 const RECORD_BYTES = 100;
 const EXCHANGES = 4;
+/** Watermarks and barriers that follow a turn. */
+const MARKS = 4;
 const PARALLELISM_MAX = 4;
 const SLOW = 'slow';
 const BESIDE = 'beside';
@@ -129,6 +131,7 @@ function workload(shape: Shape, pace: Pace): Workload {
       atLeastOnce: pace.settings['execution.checkpointing.unaligned.enabled'] !== true,
       parallelismMax: PARALLELISM_MAX,
       inFlightBytesMax: inFlightBytesMax(pace),
+      overflowBytesMax: overflowBytesMax(pace),
     },
     settings: pace.settings,
     setup: (env, site) => buildJob(env, site, fast, slow, pace),
@@ -151,6 +154,17 @@ function inFlightBytesMax({ paddingChars, settings }: Pace): number {
   const ring = Number(settings['millrace.exchange.segment-size']) * SEGMENTS;
   const turn = RECORDS_PER_POLL * (paddingChars + RECORD_BYTES);
   return 2 * EXCHANGES * PARALLELISM_MAX ** 2 * (ring + turn);
+}
+
+/**
+ * What one turn emits, each record in segments of its own at worst, and what only marks a place in the stream: a segment for
+ * each receiver. A sender with more than that was given a turn although it had no room.
+ */
+function overflowBytesMax({ into, paddingChars, settings }: Pace): number {
+  const segment = Number(settings['millrace.exchange.segment-size']);
+  const record = (Math.ceil((paddingChars + RECORD_BYTES) / segment) + 1) * segment;
+  const copies = into === 'broadcast-to-one' ? PARALLELISM_MAX : 1;
+  return RECORDS_PER_POLL * copies * record + MARKS * PARALLELISM_MAX * segment;
 }
 
 function buildJob(

@@ -15,6 +15,10 @@ export interface WorkloadLimits {
   readonly parallelismMax: number;
   /** Data in flight in one checkpoint, at most: what its exchanges can hold. Default: nobody looks. */
   readonly inFlightBytesMax?: number;
+  /** What waits beside the rings of one sender, at most: what one turn emits. Default: nobody looks. */
+  readonly overflowBytesMax?: number;
+  /** By its own doing a barrier may wait longer than a short checkpoint time-out: for calls, retries, results. */
+  readonly waits?: boolean;
   /** What would change its results, or keep it from its end. */
   readonly withoutStrikes?: readonly StrikeKind[];
 }

@@ -86,6 +86,26 @@ export class Site {
     };
   }
 
+  /**
+   * The same as it was for checkpoint `checkpointId`, which has just been taken: what belongs to later ones, or to none yet, has
+   * not been. Nothing is done to what runs with it.
+   */
+  asOf(checkpointId: number): Site {
+    const { databaseMs, slowSinkMs } = this.options;
+    const earlier = new Site(this.world, {
+      ...(databaseMs !== undefined && { databaseMs }),
+      ...(slowSinkMs !== undefined && { slowSinkMs }),
+    });
+    for (const [name, { transactions }] of this.databases) {
+      const kept = earlier.database(name).transactions;
+      for (const [id, transaction] of transactions) {
+        const isLater = (transaction.checkpointId ?? Number.POSITIVE_INFINITY) > checkpointId;
+        kept.set(id, isLater ? { ...transaction, values: [], state: 'aborted' } : { ...transaction });
+      }
+    }
+    return earlier;
+  }
+
   /** A call of another system by a function, from the thread that runs now: answered after about so long. */
   call(what: string, usualMs: number): Promise<void> {
     return this.world.call(what, usualMs);

@@ -49,6 +49,12 @@ export interface PartFileSettings<T> {
 
 type PartNames = Pick<FileCommittable, 'pendingName' | 'finishedName'>;
 
+/** What time it is, by both clocks; one object a writer, moved once a batch. */
+interface WriterTime {
+  wallMs: number;
+  monotonicMs: number;
+}
+
 class Part<T> implements PartFileInfo {
   readonly bucketId: string;
   readonly names: PartNames;
@@ -58,16 +64,19 @@ class Part<T> implements PartFileInfo {
   writtenBytes = 0;
   /** Of them: what a checkpoint has made durable, or will. */
   includedBytes = 0;
+  /** Both by the monotonic clock: a wall clock that is set makes no file older or younger. */
   readonly createdMs: number;
   updatedMs: number;
   lastUse = 0;
+  private readonly time: WriterTime;
 
-  constructor(bucketId: string, names: PartNames, directory: string, nowMs: number) {
+  constructor(bucketId: string, names: PartNames, directory: string, time: WriterTime) {
     this.bucketId = bucketId;
     this.names = names;
     this.file = { path: `${directory}/${names.pendingName}`, handle: undefined, isKept: false };
-    this.createdMs = nowMs;
-    this.updatedMs = nowMs;
+    this.createdMs = time.monotonicMs;
+    this.updatedMs = time.monotonicMs;
+    this.time = time;
   }
 
   getBucketId(): string {
@@ -75,7 +84,7 @@ class Part<T> implements PartFileInfo {
   }
 
   getCreationTime(): number {
-    return this.createdMs;
+    return this.wallTimeOf(this.createdMs);
   }
 
   getSize(): number {
@@ -83,7 +92,11 @@ class Part<T> implements PartFileInfo {
   }
 
   getLastUpdateTime(): number {
-    return this.updatedMs;
+    return this.wallTimeOf(this.updatedMs);
+  }
+
+  private wallTimeOf(monotonicMs: number): number {
+    return this.time.wallMs - Math.floor(this.time.monotonicMs - monotonicMs);
   }
 
   committable(): FileCommittable {
@@ -108,13 +121,14 @@ export class PartFileWriter<T> implements SinkWriter<T, FileCommittable, FileCom
   #epoch: number;
   #roll = 0;
   #uses = 0;
-  #nowMs: number;
+  readonly #time: WriterTime;
+  /** By the monotonic clock. */
   #nextCheckMs: number;
   #watermarkMs: number = MIN_WATERMARK;
   #timestampMs: number = NO_TIMESTAMP;
   #warned = false;
   readonly #assignerContext: BucketAssignerContext = {
-    currentProcessingTime: () => this.#nowMs,
+    currentProcessingTime: () => this.#time.wallMs,
     currentWatermark: () => this.#watermarkMs,
     timestamp: () => (this.#timestampMs === NO_TIMESTAMP ? undefined : this.#timestampMs),
   };
@@ -127,8 +141,9 @@ export class PartFileWriter<T> implements SinkWriter<T, FileCommittable, FileCom
     this.key = partFileKey(context.platform, context.lineageId, context.sinkUid);
     this.#token = context.platform.random.hex(TOKEN_BYTES);
     this.#epoch = context.restoredCheckpointId ?? 0;
-    this.#nowMs = context.platform.clock.wallMs();
-    this.#nextCheckMs = this.#nowMs + settings.bucketCheckIntervalMs;
+    const { clock } = context.platform;
+    this.#time = { wallMs: clock.wallMs(), monotonicMs: clock.monotonicMs() };
+    this.#nextCheckMs = this.#time.monotonicMs + settings.bucketCheckIntervalMs;
   }
 
   /** Files that a restore brought back: they go to the committer with the next checkpoint. */
@@ -150,7 +165,7 @@ export class PartFileWriter<T> implements SinkWriter<T, FileCommittable, FileCom
       throw error instanceof UnwritableRecord ? this.#unsupported(record, error) : error;
     }
     part.hasRecords = true;
-    part.updatedMs = this.#nowMs;
+    part.updatedMs = this.#time.monotonicMs;
   }
 
   writeWatermark(watermarkMs: number): void {
@@ -158,14 +173,14 @@ export class PartFileWriter<T> implements SinkWriter<T, FileCommittable, FileCom
   }
 
   busy(): Promise<void> | undefined {
-    this.#nowMs = this.#context.platform.clock.wallMs();
-    if (this.#nowMs >= this.#nextCheckMs) this.#rollByTime();
+    this.#lookAtClocks();
+    if (this.#time.monotonicMs >= this.#nextCheckMs) this.#rollByTime();
     return this.#output.busy();
   }
 
   /** Everything is synchronous but for what the output does (I1). */
   async prepareCommit(checkpointId: number, endOfInput: boolean): Promise<readonly FileCommittable[]> {
-    this.#nowMs = this.#context.platform.clock.wallMs();
+    this.#lookAtClocks();
     if (!endOfInput) this.#rollByTime();
     const { policy, format, directory } = this.#settings;
     const goesOn = (part: Part<T>): boolean =>
@@ -215,7 +230,7 @@ export class PartFileWriter<T> implements SinkWriter<T, FileCommittable, FileCom
 
   #begin(bucketId: string): Part<T> {
     if (this.#parts.size >= this.#settings.openBucketsMax) this.#endLeastUsed();
-    const part = new Part<T>(bucketId, this.nextNames(bucketId), this.#settings.directory, this.#nowMs);
+    const part = new Part<T>(bucketId, this.nextNames(bucketId), this.#settings.directory, this.#time);
     part.encoder = this.#beginFile({
       write: (bytes, release) => {
         part.writtenBytes += bytes.length;
@@ -254,11 +269,17 @@ export class PartFileWriter<T> implements SinkWriter<T, FileCommittable, FileCom
     logger.log('warn', message, { openBucketsMax: this.#settings.openBucketsMax });
   }
 
+  #lookAtClocks(): void {
+    const { clock } = this.#context.platform;
+    this.#time.wallMs = clock.wallMs();
+    this.#time.monotonicMs = clock.monotonicMs();
+  }
+
   #rollByTime(): void {
-    this.#nextCheckMs = this.#nowMs + this.#settings.bucketCheckIntervalMs;
+    this.#nextCheckMs = this.#time.monotonicMs + this.#settings.bucketCheckIntervalMs;
     const { policy } = this.#settings;
     for (const part of [...this.#parts.values()]) {
-      if (policy.shouldRollOnProcessingTime(part, this.#nowMs)) this.#end(part);
+      if (policy.shouldRollOnProcessingTime(part, this.#time.wallMs)) this.#end(part);
     }
   }
 

@@ -80,13 +80,14 @@ test('a file without records for the inactivity interval ends, others go on', as
   assert.deepEqual(files(), ['record 0']);
 });
 
-test('between checkpoints time ends files once a bucket check interval', async () => {
+test('between checkpoints time ends files once a bucket check interval, wherever the wall clock is set', async () => {
   const { platform, host, files } = await jobWith<string>((path) =>
     FileSink.forRowFormat<string>(path, (text) => text)
       .withRollingPolicy(policies.rollover.build())
       .withBucketCheckInterval('20 s'),
   );
   await host.write(numbers, 1);
+  platform.setWallMs(platform.clock.wallMs() - 3_600_000);
   platform.advance(15_000);
   await host.write(numbers, 2);
   await host.write(numbers, 3);
@@ -95,6 +96,26 @@ test('between checkpoints time ends files once a bucket check interval', async (
   await host.write(numbers, 5);
   await host.checkpoint(1);
   assert.deepEqual(files(), ['record 0 record 1 record 2']);
+});
+
+test('a wall clock that is set makes no file older or younger', async () => {
+  for (const policy of [policies.rollover, policies.inactivity]) {
+    for (const jumpMs of [-3_600_000, 3_600_000]) {
+      const { platform, host, files } = await jobWith<string>((path) =>
+        FileSink.forRowFormat<string>(path, (text) => text)
+          .withRollingPolicy(policy.build())
+          .withBucketCheckInterval('1 s'),
+      );
+      await host.write(numbers, 1);
+      platform.setWallMs(platform.clock.wallMs() + jumpMs);
+      platform.advance(9999);
+      await host.checkpoint(1);
+      assert.deepEqual(files(), [], `set by ${jumpMs} ms`);
+      platform.advance(1);
+      await host.checkpoint(2);
+      assert.deepEqual(files(), ['record 0'], `set by ${jumpMs} ms`);
+    }
+  }
 });
 
 test('a policy of the user is asked before each record, with the file as it is', async () => {

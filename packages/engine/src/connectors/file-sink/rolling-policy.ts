@@ -18,11 +18,11 @@ import {
 export interface PartFileInfo {
   /** The directory of the file below that of the sink. */
   getBucketId(): string;
-  /** Wall time in milliseconds. */
+  /** Wall time in milliseconds, by the clock as it is set now: `currentTimeMs` less this is the file's age. */
   getCreationTime(): number;
   /** Bytes so far. What is not compressed yet counts as it is. */
   getSize(): number;
-  /** Wall time of the batch that brought the last record, in milliseconds. */
+  /** Wall time of the batch that brought the last record, in milliseconds, by the clock as it is set now. */
   getLastUpdateTime(): number;
 }
 

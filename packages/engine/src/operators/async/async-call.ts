@@ -34,7 +34,7 @@ const TRANSITIONS: Readonly<Record<CallState, readonly CallState[]>> = {
 export class AsyncCall<In, Out> {
   readonly value: In;
   readonly timestampMs: number;
-  /** Times at which something must happen, in processing time; Infinity: never. */
+  /** Times at which something must happen, by the monotonic clock; Infinity: never. */
   deadlineMs = Number.POSITIVE_INFINITY;
   retryAtMs = Number.POSITIVE_INFINITY;
   /** Once it is done. */

@@ -12,6 +12,8 @@ import { type AsyncContext, type ResultFuture, RichAsyncFunction } from './async
 import { AsyncWaitOperator, type AsyncWaitOptions } from './async-wait-operator.ts';
 import { AsyncRetryStrategies, type AsyncRetryStrategy, RetryPredicates } from './retry-strategy.ts';
 
+const HOUR_MS = 3_600_000;
+
 type Given = ConstructorParameters<typeof AsyncWaitOperator<string, string>>[0];
 
 function operatorOf(given: Given, options: Partial<AsyncWaitOptions<string, string>> = {}) {
@@ -366,6 +368,27 @@ describe('an asynchronous function that fails', () => {
     strictEqual(calls.signal('a').aborted, false, 'who has answered is not disturbed');
   });
 
+  it('has its whole timeout, and no more, when the wall clock is set meanwhile', async () => {
+    for (const jumpMs of [-HOUR_MS, HOUR_MS]) {
+      const calls = new Calls();
+      const create = () =>
+        operatorOf(
+          mapping(calls.fn, () => 'none'),
+          { timeoutMs: 1000 },
+        );
+      const harness = await OperatorHarness.open({ create, processingTimeMs: 2 * HOUR_MS });
+      feed(harness, 'a');
+      harness.setWallClock(harness.processingTimeMs + jumpMs);
+      feed(harness, 'b');
+      harness.setProcessingTime(harness.processingTimeMs + 999);
+      await harness.settle();
+      deepStrictEqual(harness.values, [], `set by ${jumpMs} ms`);
+      harness.setProcessingTime(harness.processingTimeMs + 1);
+      await harness.settle();
+      deepStrictEqual(harness.values, ['none', 'none'], `set by ${jumpMs} ms`);
+    }
+  });
+
   it('lets a handler answer after the timeout, later too; the answer of the call itself is ignored then', async () => {
     const calls = new Calls();
     const late = Promise.withResolvers<string>();
@@ -449,6 +472,21 @@ describe('retries of an asynchronous function', () => {
       calls.made.map(({ context }) => context.attempt),
       [1, 1, 2],
     );
+  });
+
+  it('come after the pause when the wall clock is set meanwhile', async () => {
+    for (const jumpMs of [-HOUR_MS, HOUR_MS]) {
+      const calls = new Calls();
+      const harness = await opened(calls, { retry: retryAll(1, 50) }, { processingTimeMs: 2 * HOUR_MS });
+      feed(harness, 'a');
+      calls.refuse('a', failing);
+      await harness.settle();
+      harness.setWallClock(harness.processingTimeMs + jumpMs);
+      harness.setProcessingTime(harness.processingTimeMs + 49);
+      strictEqual(calls.made.length, 1, `set by ${jumpMs} ms`);
+      harness.setProcessingTime(harness.processingTimeMs + 1);
+      strictEqual(calls.made.length, 2, `set by ${jumpMs} ms`);
+    }
   });
 
   it('are given up after as many as the strategy allows', async () => {

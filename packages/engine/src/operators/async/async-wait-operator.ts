@@ -7,7 +7,8 @@
  *     turn (a scheduled call, between two elements): inbox, timeouts and retries that are due, emit, begin what waits
  *
  * Nothing is decided or emitted outside a turn of the host: so outputs have room, errors reach the task, and time is the
- * host's. What the host feeds before it asks `busy` again (a batch, a turn of a source) waits in the queue uncalled.
+ * host's: the monotonic one, so that a wall clock that is set neither ends a call nor holds it up. What the host feeds
+ * before it asks `busy` again (a batch, a turn of a source) waits in the queue uncalled.
  *
  * At a snapshot all elements that were not emitted become operator state, whether called, answered or not; after a restore
  * they are called again, with attempts and timeout counted anew. Barriers do not wait for answers.
@@ -86,19 +87,19 @@ export class AsyncWaitOperator<In, Out>
 
   processElement(value: In, timestampMs: number): void {
     this.add(value, timestampMs);
-    this.callWaiting(this.context.processingTimeMs());
+    this.callWaiting(this.context.monotonicMs());
     this.scheduleWake();
   }
 
   override processWatermark(watermarkMs: number): void {
     this.queue.addMark(new Mark(watermarkMs, undefined));
-    this.takeTurn(this.context.processingTimeMs());
+    this.takeTurn(this.context.monotonicMs());
   }
 
   /** In its place among the records too: what follows an idle status would come from an idle input. */
   override processWatermarkStatus(idle: boolean): void {
     this.queue.addMark(new Mark(undefined, idle));
-    this.takeTurn(this.context.processingTimeMs());
+    this.takeTurn(this.context.monotonicMs());
   }
 
   override snapshotState(checkpointId: number): void {
