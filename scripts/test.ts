@@ -42,8 +42,7 @@ function testFiles(): string[] {
 }
 
 function build(): void {
-  const compiler = join(root, 'node_modules/typescript/bin/tsc');
-  const result = spawnSync(process.execPath, [compiler, '-b', 'tsconfig.build.json'], {
+  const result = spawnSync(process.execPath, [join(root, 'scripts/build.ts')], {
     cwd: root,
     stdio: 'inherit',
   });

@@ -38,7 +38,7 @@ describe('the packed packages', () => {
     // What an earlier build left of files that are gone must not be packed.
     for (const name of PACKAGES)
       rmSync(join(ROOT, 'packages', name, 'dist'), { recursive: true, force: true });
-    succeed(runNode([COMPILER, '-b', '--force', 'tsconfig.build.json'], ROOT));
+    succeed(runNode([join(ROOT, 'scripts/build.ts'), '--force'], ROOT));
     const workspaces = PACKAGES.map((name) => `--workspace=packages/${name}`);
     tarballs = JSON.parse(
       succeed(runNpm(['pack', '--json', `--pack-destination=${folder}`, ...workspaces], ROOT)),
@@ -82,9 +82,9 @@ describe('the packed packages', () => {
       );
       assert.deepEqual(foreign, []);
       const sources = join(ROOT, 'packages', PACKAGES[index]!, 'src');
-      const built = paths.filter((path) => path.endsWith('.js'));
+      const built = paths.filter((path) => path.endsWith('.d.ts'));
       const stale = built.filter(
-        (path) => !existsSync(join(sources, path.replace(/^dist\/(.*)\.js$/, '$1.ts'))),
+        (path) => !existsSync(join(sources, path.replace(/^dist\/(.*)\.d\.ts$/, '$1.ts'))),
       );
       assert.deepEqual(stale, [], 'left over from files that are gone: delete dist and *.tsbuildinfo');
       assert.deepEqual(
@@ -112,6 +112,13 @@ describe('the packed packages', () => {
     );
     const imports = entries.map((entry) => `await import(${JSON.stringify(entry)});`).join('\n');
     succeed(runNode(['--input-type=module', '--eval', imports], folder));
+  });
+
+  it('give functions and classes the names by which they are exported', (t) => {
+    if (skipWithoutRegistry(t)) return;
+    const check = `for (const [name, value] of Object.entries(await import('millrace')))
+      if (typeof value === 'function' && value.name !== name) throw new Error(value.name + ' is exported as ' + name);`;
+    succeed(runNode(['--input-type=module', '--eval', check], folder));
   });
 
   it('run the job of the README, which goes on without gap or duplicate after each kill -9', async (t) => {

@@ -73,7 +73,7 @@ export class LocalExecutor implements JobExecutor {
     if (slow.length > 0) {
       logger.log(
         'info',
-        `records of undeclared types, which are slower, go through ${slow.join(', ')}: see returns(type)`,
+        `records of undeclared types, which take more bytes and time, go through ${slow.join(', ')}: see returns(type)`,
       );
     }
     const storage = createCheckpointStorage(platform, settings.checkpoint.storage);

@@ -7,8 +7,9 @@
  *
  * I1 The text is at most MAX_TEXT_LENGTH long, and aliases are refused: the result is not larger than the text.
  */
-import { isAlias, isMap, isScalar, isSeq, LineCounter, type ParsedNode, parseDocument } from 'yaml';
+import type { LineCounter, ParsedNode, parseDocument } from 'yaml';
 import { MillraceError } from './error.ts';
+import { requireLibrary } from './library.ts';
 
 export type ConfigurationSyntax = 'yaml' | 'flat';
 
@@ -19,6 +20,8 @@ export interface ConfigurationEntry {
   /** From 1. */
   readonly line: number;
 }
+
+type Yaml = typeof import('yaml');
 
 const MAX_TEXT_LENGTH = 1_000_000;
 
@@ -59,8 +62,9 @@ function parseFlat(text: string, file: string): ConfigurationEntry[] {
 }
 
 function parseYaml(text: string, file: string): ConfigurationEntry[] {
-  const lines = new LineCounter();
-  const document = readDocument(text, file, lines);
+  const yaml = requireLibrary<Yaml>('yaml');
+  const lines = new yaml.LineCounter();
+  const document = readDocument(yaml, text, file, lines);
   const [error] = document.errors;
   if (error !== undefined) {
     const line = error.linePos?.[0].line ?? 1;
@@ -68,11 +72,12 @@ function parseYaml(text: string, file: string): ConfigurationEntry[] {
   }
   const entries = new Map<string, ConfigurationEntry>();
   const lineOf = (node: ParsedNode): number => lines.linePos(node.range[0]).line;
-  collect(document.contents as ParsedNode | null, '', { file, lineOf, entries, line: 1 });
+  collect(document.contents as ParsedNode | null, '', { yaml, file, lineOf, entries, line: 1 });
   return [...entries.values()];
 }
 
 function readDocument(
+  { parseDocument }: Yaml,
   text: string,
   file: string,
   lineCounter: LineCounter,
@@ -86,6 +91,7 @@ function readDocument(
 }
 
 interface Collecting {
+  readonly yaml: Yaml;
   readonly file: string;
   readonly lineOf: (node: ParsedNode) => number;
   readonly entries: Map<string, ConfigurationEntry>;
@@ -94,6 +100,7 @@ interface Collecting {
 }
 
 function collect(node: ParsedNode | null, key: string, at: Collecting): void {
+  const { isMap, isScalar } = at.yaml;
   if (node === null || (key === '' && isScalar(node) && node.value === null)) return;
   if (isMap(node)) {
     for (const pair of node.items) {
@@ -115,6 +122,7 @@ function collect(node: ParsedNode | null, key: string, at: Collecting): void {
 }
 
 function plainValue(node: ParsedNode, at: Collecting): unknown {
+  const { isAlias, isScalar, isSeq } = at.yaml;
   if (isScalar(node)) return node.value;
   if (isSeq(node)) return node.items.map((item) => plainValue(item as ParsedNode, at));
   const found = isAlias(node) ? 'aliases' : 'maps in lists';

@@ -88,6 +88,7 @@ export {
   TASK_SLOTS,
 } from './execution-options.ts';
 export { generateCode, reuseGeneratedCode } from './generated-code.ts';
+export { requireLibrary } from './library.ts';
 export { type Logger, type LogLevel, lineLogger, silentLogger } from './logger.ts';
 export { formatMemorySize, type MemorySize, memorySizeBytes, parseMemorySize } from './memory-size.ts';
 export { METRICS, type Metric, type MetricScope, type MetricType } from './metrics.ts';

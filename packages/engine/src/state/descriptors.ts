@@ -125,7 +125,7 @@ abstract class DescriptorWithTtl {
   }
 }
 
-/** Without a type the general codec is used: it works, is slower, and cannot evolve by schema. */
+/** Without a type any plain data is taken, as by Types.GENERIC; it takes more bytes and cannot evolve by schema. */
 export class ValueStateDescriptor<T> extends DescriptorWithTtl {
   readonly kind = 'value';
   readonly name: string;

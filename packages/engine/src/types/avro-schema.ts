@@ -5,7 +5,8 @@
  * Invariants: decoded records and wrapped unions are plain objects, so that they may go wherever an undescribed value
  * may.
  */
-import avro from 'avsc';
+import type avro from 'avsc';
+import { requireLibrary } from '../base/index.ts';
 import { exactNumber } from './avro-numbers.ts';
 
 /** A type of the library: a schema or a part of one. */
@@ -32,7 +33,7 @@ export function avroSchemaOf(text: string): AvroSchema {
 
 /** Compiles a schema as users write it. Throws the library's errors, which name the problem. */
 export function compileAvro(schema: unknown): AvroSchema {
-  const type = avro.Type.forSchema(schema as avro.Schema, {
+  const type = requireLibrary<typeof avro>('avsc').Type.forSchema(schema as avro.Schema, {
     omitRecordMethods: true,
     typeHook: exactNumber,
   });

@@ -21,9 +21,15 @@ export interface MismatchSite {
 
 /** What the functions generated for one serializer have in common. */
 export class CodeUnit {
+  /** The place of use, as errors and stack traces name it. */
+  readonly usedBy: string;
   readonly sites: MismatchSite[] = [];
   readonly constants: unknown[] = [];
   #names = 0;
+
+  constructor(usedBy: string) {
+    this.usedBy = usedBy;
+  }
 
   /** A variable name that no other part of the unit uses. */
   name(prefix: string): string {

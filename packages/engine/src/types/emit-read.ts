@@ -9,6 +9,7 @@ import { typedArrayOf } from './binary-kinds.ts';
 import type { CodeBody } from './code-body.ts';
 import { serializerOf } from './custom-type.ts';
 import { FLAG_ABSENT, FLAG_PRESENT } from './emit-write.ts';
+import { LearnedReader } from './learned-codec.ts';
 import type { PojoClass } from './pojo-class.ts';
 import { fixedSizeOf, listedIndexBytes } from './type-description.ts';
 import type { FieldDescription, TypeDescription } from './type-information.ts';
@@ -29,7 +30,7 @@ export function emitRead(body: CodeBody, classes: Classes, type: TypeDescription
     case 'bigint':
       return emitCall(body, 'readBigInt(view, p)');
     case 'generic':
-      return emitCall(body, 'readValue(view, p)');
+      return emitCall(body, `${body.unit.constant(new LearnedReader(body.unit.usedBy))}.read(view, p)`);
     case 'avro':
       return emitCall(body, `readAvro(view, ${body.unit.constant(avroTypeOf(type.schema))}, p)`);
     case 'long':

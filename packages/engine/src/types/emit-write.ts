@@ -8,6 +8,7 @@ import { avroWriterOf } from './avro-codec.ts';
 import type { CodeBody, Path } from './code-body.ts';
 import { serializerOf } from './custom-type.ts';
 import { kindsOf } from './js-kind.ts';
+import { LearnedWriter } from './learned-codec.ts';
 import { fixedSizeOf, listedIndexBytes } from './type-description.ts';
 import type { FieldDescription, TypeDescription } from './type-information.ts';
 import { fieldPath, KEYS_PATH } from './type-mismatch.ts';
@@ -225,7 +226,11 @@ export function emitBranch(body: CodeBody, type: Branching, x: string, path: Pat
 
 function emitGeneric(body: CodeBody, mode: WriteMode, type: TypeDescription, x: string, path: Path): void {
   body.endRun();
-  body.line(`p = writeValue(view, ${x}, p, limit, ${mode.canonical});`);
+  // The fields of keys are sorted, which learned code does not do.
+  const call = mode.canonical
+    ? `writeValue(view, ${x}, p, limit, true)`
+    : `${body.unit.constant(new LearnedWriter(body.unit.usedBy))}.write(view, ${x}, p, limit)`;
+  body.line(`p = ${call};`);
   body.line(`if (p < 0) { if (p === -1) return false; throw ${body.unit.refusal(type, path)}; }`);
 }
 

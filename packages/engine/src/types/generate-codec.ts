@@ -34,7 +34,7 @@ import {
 import { hashValue } from './hash-value.ts';
 import { kindOf } from './js-kind.ts';
 import type { PojoClass } from './pojo-class.ts';
-import { defineField, readValue, skipValue } from './read-value.ts';
+import { defineField, skipValue } from './read-value.ts';
 import { readString, skipString, writeString } from './string-codec.ts';
 import type { TypeDescription, TypeInformation } from './type-information.ts';
 import { entryPath, mismatchError, rootPath, typeMismatch } from './type-mismatch.ts';
@@ -61,7 +61,6 @@ const LIBRARY = {
   readCustom,
   readString,
   readTypedArray,
-  readValue,
   skipBigInt,
   skipBytes,
   skipString,
@@ -102,7 +101,7 @@ function generate<T>(
   mode: WriteMode,
   usedBy: string,
 ): GeneratedCodec<T> {
-  const unit = new CodeUnit();
+  const unit = new CodeUnit(usedBy);
   const source = `const { ${Object.keys(LIBRARY).join(', ')} } = library;
 return {
 ${encodeSource(unit, type.description, wire, mode)},

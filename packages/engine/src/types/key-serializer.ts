@@ -2,12 +2,14 @@
  * Serializers of keys: of keyed streams, of map states, of namespaces. Equal keys have equal bytes, and the hash agrees
  * with Flink's for the Java types that correspond (hash-code.ts, emit-hash.ts say to what).
  */
+import { generateCode } from '../base/index.ts';
 import type { ByteView } from './byte-view.ts';
 import { serializerOf } from './custom-type.ts';
 import { generateKeyCodec } from './generate-codec.ts';
-import { murmur } from './hash-code.ts';
+import { hashNumber, hashString, murmur } from './hash-code.ts';
 import { hashValue } from './hash-value.ts';
-import { readValue, skipValue } from './read-value.ts';
+import { LearnedReader } from './learned-codec.ts';
+import { skipValue } from './read-value.ts';
 import { typeOrGeneric } from './serializer.ts';
 import { writeString } from './string-codec.ts';
 import { checkTypeDescription } from './type-check.ts';
@@ -111,7 +113,64 @@ function checkCustomKey(type: TypeDescription, at: string): void {
   );
 }
 
+/**
+ * Strings and numbers, which are most keys, are written and hashed by code that is generated for the place of use; the
+ * general codec serves all others.
+ */
 function undescribedKeySerializer<K>(usedBy: string): KeySerializer<K> {
+  const { encode, hash } = generateCode<Pick<KeySerializer<K>, 'encode' | 'hash'>>(
+    `key codec of ${usedBy}`,
+    { hashNumber, hashString, murmur, writeKeyNumber, writeString, ...otherKeys(usedBy) },
+    UNDESCRIBED_KEYS,
+  );
+  const reader = new LearnedReader(usedBy);
+  return {
+    description: { kind: 'generic' },
+    fixedSizeBytes: undefined,
+    shortcut: 'tagged',
+    encode,
+    hash,
+    decode(view: ByteView): K {
+      return reader.read(view, view.pos) as K;
+    },
+    skip(view: ByteView): void {
+      view.pos = skipValue(view, view.pos);
+    },
+  };
+}
+
+const UNDESCRIBED_KEYS = `return {
+encode(view, key) {
+const p = view.pos, limit = view.limit;
+if (typeof key === 'string') {
+if (p >= limit) return false;
+view.u8[p] = ${KEY_TAG_STRING};
+const end = writeString(view, view.u8, key, p + 1, limit);
+if (end < 0) return false;
+view.pos = end;
+return true;
+}
+if (typeof key === 'number') {
+if (p + 9 > limit) return false;
+view.u8[p] = ${KEY_TAG_NUMBER};
+writeKeyNumber(view.dv, p + 1, key);
+view.pos = p + 9;
+return true;
+}
+return encodeOther(view, key);
+},
+hash(key) {
+if (typeof key === 'string') return murmur(hashString(key));
+if (typeof key === 'number') return murmur(hashNumber(key));
+return hashOther(key);
+}
+};`;
+
+/** Encodes and hashes keys that are neither strings nor numbers. */
+function otherKeys(usedBy: string): {
+  encodeOther: (view: ByteView, key: unknown) => boolean;
+  hashOther: (key: unknown) => number;
+} {
   const notAllowed = (): Error => {
     const { path, found, advice } = takeRefusal();
     return mismatchError('KEY_NOT_ALLOWED', {
@@ -133,25 +192,9 @@ function undescribedKeySerializer<K>(usedBy: string): KeySerializer<K> {
     });
   };
   return {
-    description: { kind: 'generic' },
-    fixedSizeBytes: undefined,
-    shortcut: 'tagged',
-    encode(view: ByteView, key: K): boolean {
-      const { pos, limit } = view;
-      let end: number;
-      if (typeof key === 'string') {
-        if (pos >= limit) return false;
-        view.u8[pos] = KEY_TAG_STRING;
-        end = writeString(view, view.u8, key, pos + 1, limit);
-      } else if (typeof key === 'number') {
-        if (pos + 9 > limit) return false;
-        view.u8[pos] = KEY_TAG_NUMBER;
-        writeKeyNumber(view.dv, pos + 1, key);
-        end = pos + 9;
-      } else {
-        if (key === undefined || key === null) throw notThere(key);
-        end = writeValue(view, key, pos, limit, true);
-      }
+    encodeOther(view, key) {
+      if (key === undefined || key === null) throw notThere(key);
+      const end = writeValue(view, key, view.pos, view.limit, true);
       if (end >= 0) {
         view.pos = end;
         return true;
@@ -159,13 +202,7 @@ function undescribedKeySerializer<K>(usedBy: string): KeySerializer<K> {
       if (end === FULL) return false;
       throw notAllowed();
     },
-    decode(view: ByteView): K {
-      return readValue(view, view.pos) as K;
-    },
-    skip(view: ByteView): void {
-      view.pos = skipValue(view, view.pos);
-    },
-    hash(key: K): number {
+    hashOther(key) {
       if (key === undefined || key === null) throw notThere(key);
       const hash = hashValue(key);
       if (hash === undefined) throw notAllowed();

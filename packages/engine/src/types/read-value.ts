@@ -4,6 +4,7 @@ import { makeBinary } from './binary-kinds.ts';
 import type { ByteView } from './byte-view.ts';
 import { readString, skipString } from './string-codec.ts';
 import {
+  HEAD_BYTES,
   TAG_ARRAY,
   TAG_BARE_OBJECT,
   TAG_BIGINT,
@@ -20,8 +21,6 @@ import {
   TAG_TRUE,
   TAG_UNDEFINED,
 } from './value-tags.ts';
-
-const HEAD_BYTES = 5;
 
 /** Reads the value at `p` and sets `view.pos` behind it. The value shares no memory with the view. */
 export function readValue(view: ByteView, p: number): unknown {

@@ -21,6 +21,9 @@ export const TAG_MAP = 19;
 export const TAG_SET = 20;
 export const TAG_BINARY = 21;
 
+/** Tag and length, before the contents of everything that has parts (tags from TAG_ARRAY on). */
+export const HEAD_BYTES = 5;
+
 /** First byte of an undescribed key that is a number; a float64 follows. */
 export const KEY_TAG_NUMBER = TAG_NUMBER;
 /** First byte of an undescribed key that is a string; the string encoding follows. */

@@ -20,6 +20,7 @@ import { writeString } from './string-codec.ts';
 import { entryPath, fieldPath, KEYS_PATH } from './type-mismatch.ts';
 import { FULL, REFUSED, refuse, refusedAt } from './value-refusal.ts';
 import {
+  HEAD_BYTES,
   TAG_ARRAY,
   TAG_BARE_OBJECT,
   TAG_BIGINT,
@@ -41,8 +42,6 @@ import {
 const DEPTH_MAX = 1000;
 /** From this depth on ancestors are remembered, to find a value that contains itself. Ordinary values pay nothing. */
 const DEPTH_SUSPICIOUS = 32;
-/** Tag and length before the contents of everything that has parts. */
-const HEAD_BYTES = 5;
 
 /** One writing of one value: what stays the same at every depth. */
 interface Writing {
@@ -67,6 +66,11 @@ export function writeValue(
     return writeString(view, view.u8, value, p + 1, limit);
   }
   return write({ view, limit, canonical, ancestors: undefined }, value, p, 0);
+}
+
+/** The same, not canonical, of a part of a value: `depth` says how deep it lies. For code that writes the value around it. */
+export function writePart(view: ByteView, value: unknown, p: number, limit: number, depth: number): number {
+  return write({ view, limit, canonical: false, ancestors: undefined }, value, p, depth);
 }
 
 /** Writes a number so that equal numbers have equal bytes: 0 for -0, and the one NaN that Java writes. */

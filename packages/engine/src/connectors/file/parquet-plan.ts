@@ -1,7 +1,6 @@
 /** Cuts Parquet files into their row groups: reads each footer, and checks that the columns wanted are there. */
 import type { EnumeratorContext } from '../../runtime/index.ts';
 import type { FileSplit, ListedFile, RowGroupSplit } from './file-split.ts';
-import { openParquet } from './parquet-file.ts';
 import { chooseColumns } from './parquet-rows.ts';
 import type { ParquetReadOptions } from './row-group-reading.ts';
 import { readError } from './split-reading.ts';
@@ -37,6 +36,7 @@ async function rowGroupsOf<T>(
   try {
     const file = await files.open(path);
     try {
+      const { openParquet } = await import('./parquet-file.ts');
       const { columns, rowGroupRows } = await openParquet(platform, sourceName, listed.path, file);
       chooseColumns(columns, options.columns, options.type, `source "${sourceName}": ${listed.path}`);
       let firstRow = 0;

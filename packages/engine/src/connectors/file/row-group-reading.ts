@@ -10,7 +10,7 @@ import type { ReadableFile } from '../../platform/index.ts';
 import type { ReaderContext, SourceOutput } from '../../runtime/index.ts';
 import type { TypeInformation } from '../../types/index.ts';
 import type { RowGroupSplit } from './file-split.ts';
-import { type ColumnValues, openParquet } from './parquet-file.ts';
+import type { ColumnValues } from './parquet-file.ts';
 import { chooseColumns, compileEmitRows, type EmitRows, rowFieldNames } from './parquet-rows.ts';
 import { openSplitFile } from './split-file.ts';
 import { type FileReadOptions, readError, type SplitReading } from './split-reading.ts';
@@ -131,6 +131,7 @@ export class RowGroupReading<T> implements SplitReading<T> {
   async #decode(file: ReadableFile): Promise<void> {
     const { platform, sourceName } = this.#context;
     const { path, rowGroup } = this.#split;
+    const { openParquet } = await import('./parquet-file.ts');
     const parquet = await openParquet(platform, sourceName, path, file);
     const where = `source "${sourceName}": ${path}`;
     const chosen = chooseColumns(parquet.columns, this.#options.columns, this.#options.type, where);

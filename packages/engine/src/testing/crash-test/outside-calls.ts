@@ -32,8 +32,11 @@ const WATCHED: readonly (readonly [string | undefined, string, OutsideCall['effe
   ['crypto', 'getRandomValues', 'chance'],
 ];
 
-/** The sources of the engine, or what they were compiled to. */
-const ENGINE = fileURLToPath(new URL('../../', import.meta.url));
+/** The sources of the engine, or what they were bundled to: how deep this file lies there is not known. */
+const ENGINE = fileURLToPath(import.meta.url).replace(
+  /(?<=[\\/](src|dist)[\\/])(?!.*[\\/](src|dist)[\\/]).*$/,
+  '',
+);
 
 export class OutsideCalls {
   private readonly found = new Map<string, OutsideCall>();
