@@ -1,6 +1,7 @@
 /** Reads the CPU profiles that Node wrote for the threads of a process, and tells where their time went. */
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { printTable } from './measure.ts';
 
 interface CpuProfile {
   readonly nodes: readonly {
@@ -34,6 +35,17 @@ export function selfTimes(directory: string): SelfTime[] {
   return [...micros]
     .map(([name, value]) => ({ function: name, ms: value / 1000, share: value / total }))
     .sort((a, b) => b.ms - a.ms);
+}
+
+/** Prints where the time went of what was profiled under `name`. */
+export function printProfile(name: string, directory: string): void {
+  console.log(`\n${name}: self time, profiles in ${directory}`);
+  const rows = selfTimes(directory).slice(0, 30);
+  printTable(
+    ['share', 'ms', 'function'],
+    rows.map(({ share, ms, function: where }) => [`${(share * 100).toFixed(1)} %`, ms.toFixed(0), where]),
+  );
+  console.log();
 }
 
 function nameOf({ functionName, url, lineNumber }: CpuProfile['nodes'][number]['callFrame']): string {
