@@ -10,8 +10,8 @@
  *                          │ triggerFailed     │ declined                    │                 │ store- subsume
  *                          │                   │                             │                 │ Failed
  *                          └───────────────────┴─────────────────────────────┴─────────────────┴─────▶ aborted
- *                            expired; never from storing: taskFailed, shutdown,                         notifyAborted,
- *                            subsumed (a newer one completed)                                           discardFiles
+ *                            expired; never from storing: shutdown, subsumed (a newer one               notifyAborted,
+ *                            completed), but for savepoints on the way: taskFailed                      discardFiles
  *
  * What begins when: checkpoint-requests.ts. Checkpoints are stored one at a time, oldest first; savepoints beside them. All
  * state is written by then and storing is one small file: nothing would be gained by two at once, and the newest complete
@@ -21,7 +21,7 @@
  * Invariants:
  * I1 Ids rise strictly, across restarts and restores; an id is never used twice.
  * I2 Every request is answered exactly once, and every checkpoint that begins is completed or aborted, once.
- * I3 While a checkpoint is being stored nothing aborts it but its time-out: it may be durable already. A restore waits for
+ * I3 While what a job is restored from is being stored nothing aborts it but its time-out: it may be durable already. A restore waits for
  *    the answer, and after an answer that does not tell, or none in time, until its files are gone (`readyToRestore`). So
  *    the newest complete checkpoint on disk is never newer than the one that was restored.
  * I4 Only acknowledgements of the attempts that were triggered count. An acknowledgement of an aborted checkpoint has its
@@ -264,13 +264,18 @@ export class CheckpointCoordinator {
       this.answerFailed(requestId, undefined, 'shutdown', message);
   }
 
-  /** Not all tasks run: nothing begins, and what is not being stored (I3) is given up. */
+  /**
+   * Not all tasks run: nothing begins, and what is not being stored (I3) is given up. So is a savepoint that is, if the job
+   * starts again from before it: what its sinks have prepared is aborted then, and it could not be restored.
+   */
   private suspend(failure: CheckpointFailure, message: string): void {
     this.attempts = undefined;
     this.trigger.suspend();
     this.alarm.silence();
-    for (const pending of this.pending.list())
-      if (pending.phase !== 'storing') this.abort(pending, failure, message);
+    for (const pending of this.pending.list()) {
+      const isKept = isRestorable(pending.barrier) || this.isOver === 'shutdown';
+      if (pending.phase !== 'storing' || !isKept) this.abort(pending, failure, message);
+    }
   }
 
   /** I4 */

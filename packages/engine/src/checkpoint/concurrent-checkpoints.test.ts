@@ -123,16 +123,17 @@ describe('a savepoint', () => {
     assert.deepEqual(idsOf(job, 'notifyComplete'), [1, 4]);
   });
 
-  it('that is being stored is not waited for by a restart', () => {
+  it('that is being stored when tasks fail is given up, as what its sinks prepared is aborted by the restart', () => {
     const job = concurrent(1);
     job.ask('sp', 'savepoint');
     job.acknowledgeAll();
     job.send({ type: 'taskFailed', message: 'boom' });
     assert.ok(job.has('readyToRestore undefined'));
+    assert.ok(job.has('answer sp task-failed') && job.has('discardFiles 0'));
     job.attempt = 1;
     job.start();
     job.stored(0);
-    assert.ok(job.has('answer sp 0'));
+    assert.ok(!job.has('answer sp 0'));
   });
 });
 
