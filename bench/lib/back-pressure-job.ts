@@ -28,7 +28,7 @@ import {
   recordMaker,
   recordTypeOf,
 } from './count-records.ts';
-import { EncodedSource } from './encoded-source.ts';
+import { encodedSource } from './encoded-source.ts';
 import { runOtherJobs } from './other-jobs.ts';
 import { readTotals, writeTotals } from './totals.ts';
 
@@ -121,7 +121,7 @@ function environment(
   // Checkpoints are asked for; none comes by itself.
   env.enableCheckpointing(24 * 3600 * 1000);
   env.setStateBackend(new FsStateBackend(`file://${directory}/checkpoints`));
-  const source = new EncodedSource({
+  const source = encodedSource({
     type: recordTypeOf(keyKind),
     maker: (subtask) => recordMaker(settings, subtask),
     bufferRecords: bufferRecords(keys),

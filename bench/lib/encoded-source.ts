@@ -2,22 +2,9 @@
  * The source of the benchmarks: records decoded one after the other from a buffer that was filled before, as if they came
  * from a network. Making records on the way (random strings) would cost more than everything that is measured.
  */
-import type {
-  EnumeratorContext,
-  PollStatus,
-  ReaderContext,
-  Source,
-  SourceOutput,
-  SourceReader,
-  SplitEnumerator,
-} from '@millrace/engine/connector';
 import { ByteView, createSerializer, type TypeInformation } from '@millrace/engine/connector';
 import { firstRoundOrder } from './count-records.ts';
-
-export interface EncodedSplit {
-  readonly splitId: string;
-  readonly next: number;
-}
+import { SequenceSource } from './sequence-source.ts';
 
 export interface EncodedSourceOptions<T> {
   readonly type: TypeInformation<T>;
@@ -29,95 +16,14 @@ export interface EncodedSourceOptions<T> {
   readonly recordsPerSubtask: number;
 }
 
-export class EncodedSource<T> implements Source<T, EncodedSplit, number[]> {
-  readonly boundedness = 'bounded';
-  readonly outputType: TypeInformation<T>;
-  private readonly options: EncodedSourceOptions<T>;
-
-  constructor(options: EncodedSourceOptions<T>) {
-    this.options = options;
-    this.outputType = options.type;
-  }
-
-  createEnumerator(context: EnumeratorContext<EncodedSplit>): SplitEnumerator<number[]> {
-    return enumerator(context, []);
-  }
-
-  restoreEnumerator(
-    context: EnumeratorContext<EncodedSplit>,
-    assigned: readonly number[],
-  ): SplitEnumerator<number[]> {
-    return enumerator(context, assigned);
-  }
-
-  createReader(context: ReaderContext): SourceReader<T, EncodedSplit> {
-    return new EncodedReader(this.options, context);
-  }
-}
-
-/** `assigned`: subtasks that were given their split. */
-function enumerator(
-  context: EnumeratorContext<EncodedSplit>,
-  assigned: readonly number[],
-): SplitEnumerator<number[]> {
-  const known = new Set(assigned);
-  return {
-    start() {},
-    addReader(subtask) {
-      if (!known.has(subtask)) {
-        known.add(subtask);
-        context.assignSplit({ splitId: String(subtask), next: 0 }, subtask);
-      }
-      context.signalNoMoreSplits(subtask);
-    },
-    handleSplitRequest() {},
-    snapshotState: () => [...known],
-    close() {},
-  };
-}
-
-class EncodedReader<T> implements SourceReader<T, EncodedSplit> {
-  private readonly options: EncodedSourceOptions<T>;
-  private readonly context: ReaderContext;
-  private readonly records: EncodedRecords<T>;
-  private splitId: string | undefined;
-  private next = 0;
-  private noMore = false;
-
-  constructor(options: EncodedSourceOptions<T>, context: ReaderContext) {
-    this.options = options;
-    this.context = context;
-    this.records = new EncodedRecords(options, context.subtaskIndex);
-  }
-
-  start(): void {}
-
-  addSplits(splits: readonly EncodedSplit[]): void {
-    for (const split of splits) {
-      this.splitId = split.splitId;
-      this.next = split.next;
-    }
-    this.context.wake();
-  }
-
-  noMoreSplits(): void {
-    this.noMore = true;
-    this.context.wake();
-  }
-
-  poll(output: SourceOutput<T>, maxRecords: number): PollStatus {
-    if (this.splitId === undefined) return this.noMore ? 'end' : 'nothing';
-    const count = Math.min(maxRecords, this.options.recordsPerSubtask - this.next);
-    this.records.emit(output, this.next, count);
-    this.next += count;
-    return this.next < this.options.recordsPerSubtask ? 'more' : 'end';
-  }
-
-  snapshotState(): EncodedSplit[] {
-    return this.splitId === undefined ? [] : [{ splitId: this.splitId, next: this.next }];
-  }
-
-  close(): void {}
+export function encodedSource<T>(options: EncodedSourceOptions<T>): SequenceSource<T> {
+  return new SequenceSource(options.type, ({ subtaskIndex }) => {
+    const records = new EncodedRecords(options, subtaskIndex);
+    return {
+      count: options.recordsPerSubtask,
+      emit: (output, first, count) => records.emit(output, first, count),
+    };
+  });
 }
 
 type Emit<T> = (

@@ -19,7 +19,7 @@ import {
   recordMaker,
   recordTypeOf,
 } from './count-records.ts';
-import { EncodedRecords, EncodedSource, type EncodedSourceOptions } from './encoded-source.ts';
+import { EncodedRecords, type EncodedSourceOptions, encodedSource } from './encoded-source.ts';
 import { cpuNanos } from './measure.ts';
 import { runOtherJobs } from './other-jobs.ts';
 import { readTotals, writeTotals } from './totals.ts';
@@ -92,7 +92,7 @@ async function runJob(
     env.enableCheckpointing(settings.checkpointIntervalMs);
     env.setStateBackend(new FsStateBackend(`file://${directory}/checkpoints`));
   }
-  const source = new EncodedSource(sourceOptions(settings, recordsEach));
+  const source = encodedSource(sourceOptions(settings, recordsEach));
   const mapped = env
     .fromSource(source, WatermarkStrategy.noWatermarks(), 'records')
     .map(

@@ -16,25 +16,46 @@ export function cpuNanos(): number {
   return (user + system) * 1000;
 }
 
+/** How programs find the packages: their sources, or as users get them, which takes a build. */
+export const SOURCES = '--conditions=millrace-source';
+
 /**
  * Runs `file` in a process of its own; its arguments are `settings` as JSON and a directory that is removed afterwards. It
  * prints one JSON line last. `nodeOptions` come before the file. Throws if the process fails.
  */
 export function runChild<T>(file: string, settings: unknown, nodeOptions: readonly string[] = []): T {
+  return inDirectory((directory) =>
+    runProgram<T>([SOURCES, ...nodeOptions, file, JSON.stringify(settings), directory]),
+  );
+}
+
+/** Runs Node with these arguments. The program prints one JSON line last. Throws if it fails. */
+export function runProgram<T>(args: readonly string[], environment: NodeJS.ProcessEnv = process.env): T {
+  const child = spawnSync(process.execPath, args, {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+    env: environment,
+  });
+  if (child.status !== 0)
+    throw new Error(`${args.join(' ')} ended with ${child.status ?? child.signal}\n${child.stdout}`);
+  return JSON.parse(child.stdout.trimEnd().split('\n').at(-1)!) as T;
+}
+
+/** What `use` returns, or resolves to, for an empty directory that is removed afterwards. */
+export function inDirectory<T>(use: (directory: string) => T): T {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-bench-'));
+  const remove = () => rmSync(directory, { recursive: true, force: true });
+  let result: T;
   try {
-    const options = ['--conditions=millrace-source', ...nodeOptions];
-    const child = spawnSync(process.execPath, [...options, file, JSON.stringify(settings), directory], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-      encoding: 'utf8',
-      maxBuffer: 64 * 1024 * 1024,
-    });
-    if (child.status !== 0)
-      throw new Error(`${file} ended with ${child.status ?? child.signal}\n${child.stdout}`);
-    return JSON.parse(child.stdout.trimEnd().split('\n').at(-1)!) as T;
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
+    result = use(directory);
+  } catch (error) {
+    remove();
+    throw error;
   }
+  if (result instanceof Promise) return result.finally(remove) as T;
+  remove();
+  return result;
 }
 
 /** Aligned columns. */

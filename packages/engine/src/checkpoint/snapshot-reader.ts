@@ -87,11 +87,15 @@ async function fileProblem(
   const file = await files.open(path);
   try {
     const hasher = platform.hasher();
+    const read = (from: number) => file.read(from, Math.min(READ_BYTES, expected.sizeBytes - from));
+    let ahead: Promise<Uint8Array> | undefined;
     for (let position = 0; position < expected.sizeBytes; ) {
-      const bytes = await file.read(position, Math.min(READ_BYTES, expected.sizeBytes - position));
+      const bytes = await (ahead ?? read(position));
       if (bytes.length === 0) return 'it became shorter while it was read';
-      hasher.update(bytes);
       position += bytes.length;
+      // The disk reads on while this is hashed.
+      ahead = position < expected.sizeBytes ? read(position) : undefined;
+      hasher.update(bytes);
     }
     return hasher.digestHex() === expected.sha256 ? undefined : 'its content has changed: its hash differs';
   } finally {

@@ -178,6 +178,17 @@ export class RowStore extends PageStore {
     this.linkFree(this.rowsOf(this.groupOf(row)), row, units);
   }
 
+  /** Counts the rows of a restored page: all but the free ones, those in the table, those that users count. */
+  adoptCounts(
+    page: number,
+    counts: { live: number; liveUnits: number; inTable: number; entries: number },
+  ): void {
+    this.pageLive[page]! += counts.live;
+    this.liveUnits += counts.liveUnits;
+    this.rowsOf(this.pageGroup[page]!).count += counts.inTable;
+    this.entries += counts.entries;
+  }
+
   /** Makes a restored page the one that is filled next in its key group. */
   continuePage(page: number): void {
     const rows = this.rowsOf(this.pageGroup[page]!);
