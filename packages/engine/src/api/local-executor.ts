@@ -44,11 +44,7 @@ export class LocalExecutor implements JobExecutor {
 
   constructor(platform: Platform) {
     this.platform = platform;
-    this.hash = (text) => {
-      const hasher = platform.hasher();
-      hasher.update(new TextEncoder().encode(text));
-      return hasher.digestHex();
-    };
+    this.hash = textHashOf(platform);
   }
 
   execute(graph: JobGraph, settings: ExecutionSettings, deliver: Deliver = () => {}): Promise<JobClient> {
@@ -198,6 +194,14 @@ export class LocalExecutor implements JobExecutor {
     await slot.open();
     return new Promise(() => {});
   }
+}
+
+function textHashOf(platform: Platform): TextHash {
+  return (text) => {
+    const hasher = platform.hasher();
+    hasher.update(new TextEncoder().encode(text));
+    return hasher.digestHex();
+  };
 }
 
 /** Exchanges whose records go through the general codec. */

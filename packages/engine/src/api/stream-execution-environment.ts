@@ -50,8 +50,7 @@ export class StreamExecutionEnvironment {
   readonly #configuration: Configuration;
   readonly #executor: JobExecutor;
   readonly #checkpointConfig: CheckpointConfig;
-  readonly #job: JobBuilder;
-  #graph = new StreamGraph();
+  readonly #job: JobBuilder & { graph: StreamGraph };
   /** Of the job that is being written, by channel. */
   #receivers = new Map<string, ResultReceiver>();
 
@@ -60,11 +59,8 @@ export class StreamExecutionEnvironment {
     this.#executor = executor;
     this.#configuration = configuration;
     this.#checkpointConfig = new CheckpointConfig(configuration);
-    const currentGraph = (): StreamGraph => this.#graph;
     this.#job = {
-      get graph() {
-        return currentGraph();
-      },
+      graph: new StreamGraph(),
       configuration,
       collect: (channelId, receiver) => void this.#receivers.set(channelId, receiver),
       start: (jobName) => this.executeAsync(jobName),
@@ -282,13 +278,13 @@ export class StreamExecutionEnvironment {
   async #start(jobName: string | undefined, deliver: Deliver): Promise<JobClient> {
     const settings = resolveSettings(this.#configuration);
     const graph = this.#createJobGraph(jobName);
-    this.#graph = new StreamGraph();
+    this.#job.graph = new StreamGraph();
     this.#receivers = new Map();
     return this.#executor.execute(graph, settings, deliver);
   }
 
   #createJobGraph(jobName: string | undefined): JobGraph {
-    return createJobGraph(this.#graph, {
+    return createJobGraph(this.#job.graph, {
       jobName: jobName ?? this.#configuration.get(JOB_NAME) ?? DEFAULT_JOB_NAME,
       parallelism: this.#configuration.get(DEFAULT_PARALLELISM),
       maxParallelism: this.#configuration.get(MAX_PARALLELISM),

@@ -11,7 +11,9 @@ type Maker = (...bindings: unknown[]) => unknown;
 let made = 0;
 /** 0: each text is compiled each time. */
 let reusedMax = 0;
-const reused = new Map<string, Maker>();
+/** By body, of which V8 remembers the hash where it is the same string again; then by what it is for and with what. */
+const reused = new Map<string, Map<string, Maker>>();
+let reusedCount = 0;
 
 /**
  * Evaluates `body`, the statements of a function that returns what is wanted, with `bindings` in scope under their names.
@@ -19,13 +21,7 @@ const reused = new Map<string, Maker>();
  */
 export function generateCode<T>(what: string, bindings: Readonly<Record<string, unknown>>, body: string): T {
   const names = Object.keys(bindings);
-  const key = reusedMax === 0 ? '' : [what, ...names, body].join('\n');
-  let make = reused.get(key);
-  if (make === undefined) {
-    make = compile(what, names, body);
-    if (reused.size >= reusedMax) reused.clear();
-    if (reusedMax > 0) reused.set(key, make);
-  }
+  const make = reusedMax === 0 ? compile(what, names, body) : compileOnce(what, names, body);
   return make(...Object.values(bindings)) as T;
 }
 
@@ -35,6 +31,21 @@ export function generateCode<T>(what: string, bindings: Readonly<Record<string, 
  */
 export function reuseGeneratedCode(textsMax: number): void {
   reusedMax = textsMax;
+}
+
+function compileOnce(what: string, names: readonly string[], body: string): Maker {
+  const use = `${what}\n${names.join()}`;
+  const known = reused.get(body)?.get(use);
+  if (known !== undefined) return known;
+  if (reusedCount >= reusedMax) {
+    reused.clear();
+    reusedCount = 0;
+  }
+  const make = compile(what, names, body);
+  const uses = reused.get(body) ?? new Map<string, Maker>();
+  reused.set(body, uses.set(use, make));
+  reusedCount++;
+  return make;
 }
 
 function compile(what: string, names: readonly string[], body: string): Maker {

@@ -14,13 +14,15 @@ export class JsonProblem extends Error {
 /** An object of which each member is read once; `end` refuses what was not read. */
 export class JsonObjectReader {
   private readonly at: string;
-  private readonly members: Map<string, unknown>;
+  private readonly members: Readonly<Record<string, unknown>>;
+  /** Names of the members that are there and were read. */
+  private readonly read: string[] = [];
 
   constructor(value: unknown, at: string) {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       throw new JsonProblem(at, 'is not an object');
     this.at = at;
-    this.members = new Map(Object.entries(value));
+    this.members = value as Readonly<Record<string, unknown>>;
   }
 
   /** The path of a member. */
@@ -28,16 +30,16 @@ export class JsonObjectReader {
     return this.at === '' ? name : `${this.at}.${name}`;
   }
 
-  /** True if it is there and was not read yet. */
+  /** True if it is there. */
   has(name: string): boolean {
-    return this.members.has(name);
+    return Object.hasOwn(this.members, name);
   }
 
   /** undefined if it is not there. */
   optional(name: string): unknown {
-    const value = this.members.get(name);
-    this.members.delete(name);
-    return value;
+    if (!this.has(name) || this.read.includes(name)) return undefined;
+    this.read.push(name);
+    return this.members[name];
   }
 
   required(name: string): unknown {
@@ -82,7 +84,10 @@ export class JsonObjectReader {
   }
 
   end(): void {
-    for (const name of this.members.keys()) throw new JsonProblem(this.path(name), 'is not expected');
+    const names = Object.keys(this.members);
+    if (names.length === this.read.length) return;
+    const unexpected = names.find((name) => !this.read.includes(name))!;
+    throw new JsonProblem(this.path(unexpected), 'is not expected');
   }
 }
 

@@ -23,7 +23,7 @@ import type {
 import { joinPath, stateFilePrefix } from './snapshot-path.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
-/** Most streams stay small; their first chunk grows from this. */
+/** Most streams stay small, and many empty: their first chunk grows from this with the first byte. */
 const FIRST_CHUNK_BYTES = 4096;
 const POOLED_CHUNKS_MAX = 8;
 /** A stream with more unwritten bytes is congested. */
@@ -42,13 +42,13 @@ export function createCheckpointStreams(platform: Platform): CheckpointStreams {
 
 /** Bytes that grow in one buffer, up to a limit. */
 class GrowingBytes {
-  bytes = new Uint8Array(FIRST_CHUNK_BYTES);
+  bytes = new Uint8Array(0);
   length = 0;
 
   append(more: Uint8Array): void {
     const needed = this.length + more.length;
     if (needed > this.bytes.length) {
-      const grown = new Uint8Array(Math.max(needed, this.bytes.length * 2));
+      const grown = new Uint8Array(Math.max(needed, this.bytes.length * 2, FIRST_CHUNK_BYTES));
       grown.set(this.bytes.subarray(0, this.length));
       this.bytes = grown;
     }

@@ -221,6 +221,20 @@ describe('the runtime context of a function', () => {
     deepStrictEqual(harness.metricValues, { 'mine.three': 3, seen: 5 });
   });
 
+  it('is there for a function that takes no fields, and nobody sees it in one that does', async () => {
+    const seen: unknown[] = [];
+    class Watched extends ProcessFunction<number, number> {
+      override processElement(): void {
+        seen.push(this.getRuntimeContext().getTaskName(), Object.entries(this), { ...this });
+      }
+    }
+    for (const make of [() => new Watched(), () => Object.freeze(new Watched())]) {
+      const harness = await OperatorHarness.open({ create: () => new ProcessOperator(make), name: 'watch' });
+      harness.process(5);
+    }
+    deepStrictEqual(seen, ['watch', [], {}, 'watch', [], {}]);
+  });
+
   it('is not there before the function is opened', () => {
     class Early extends ProcessFunction<number, number> {
       override processElement(): void {}

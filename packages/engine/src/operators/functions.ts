@@ -199,7 +199,7 @@ export abstract class RichFunction implements Partial<CheckpointedFunction & Che
 
   /** What `open` is handed, from `initializeState` on. Before, such as in a constructor: INVALID_ARGUMENT. */
   getRuntimeContext(): RuntimeContext {
-    const context = runtimeContexts.get(this);
+    const context = (this as HoldsContext)[CONTEXT] ?? contextsOfOthers.get(this);
     if (context !== undefined) return context;
     throw new MillraceError(
       'INVALID_ARGUMENT',
@@ -208,12 +208,24 @@ export abstract class RichFunction implements Partial<CheckpointedFunction & Che
   }
 }
 
-/** Of functions that are open. Not in their fields: these are the user's, and are copied. */
-const runtimeContexts = new WeakMap<object, RuntimeContext>();
+/** Where open functions have their context: beside their fields, which are the user's, are copied and are looked at. */
+const CONTEXT: unique symbol = Symbol('runtime context');
+
+interface HoldsContext {
+  [CONTEXT]?: RuntimeContext;
+}
+
+/**
+ * Of functions that can be given nothing. Not of all: a context leads back to its function, and V8 keeps such an entry of an
+ * old map, with the whole job behind it, until it collects the old generation.
+ */
+const contextsOfOthers = new WeakMap<object, RuntimeContext>();
 
 /** Gives `fn` the context that its getRuntimeContext answers with. For operators that call functions with a life. */
 export function setRuntimeContext(fn: object, context: RuntimeContext): void {
-  runtimeContexts.set(fn, context);
+  if (Object.isExtensible(fn))
+    Object.defineProperty(fn, CONTEXT, { value: context, configurable: true, writable: true });
+  else contextsOfOthers.set(fn, context);
 }
 
 /** Any number of results for each value of a stream without keys: side outputs, timestamps, no timers, no keyed state. */

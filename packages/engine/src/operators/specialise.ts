@@ -8,8 +8,17 @@
  */
 import { generateCode } from '../base/index.ts';
 
+/** By maker; most are of modules, and serve every subtask. */
+const texts = new WeakMap<object, string>();
+
 /** A copy of `maker` whose code is shared with nobody. `label` says for whom it is (seen in stacks and profiles). */
 export function specialise<Env, Made>(maker: (env: Env) => Made, label: string): (env: Env) => Made {
   // Bundlers that keep names wrap functions in `__name(fn, name)`, a variable of their own.
-  return generateCode(label, { __name: (fn: unknown) => fn }, `return (${maker.toString()});`);
+  return generateCode(label, { __name: (fn: unknown) => fn }, textOf(maker));
+}
+
+function textOf(maker: (env: never) => unknown): string {
+  let text = texts.get(maker);
+  if (text === undefined) texts.set(maker, (text = `return (${maker.toString()});`));
+  return text;
 }

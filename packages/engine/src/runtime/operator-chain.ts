@@ -24,7 +24,7 @@ import {
 } from '../state/index.ts';
 import type { TypeInformation } from '../types/index.ts';
 import { type BatchFn, ChainCode, type ChainExit, type ChainNode } from './chain-code.ts';
-import { atRecord } from './failed-element.ts';
+import { ChainContext } from './chain-context.ts';
 import type { JobVertex, OperatorSpec } from './job-vertex.ts';
 import { MetricRegistry } from './metric-registry.ts';
 import type {
@@ -412,45 +412,21 @@ export class OperatorChain {
   }
 
   private createContext(index: number, backend: KeyedStateBackend | undefined): OperatorContext {
-    const chain = this;
     const { vertex, host } = this;
     const spec = vertex.operators[index]!;
-    return {
-      operatorName: spec.name,
-      operatorUid: spec.uid,
-      jobName: host.jobName,
-      subtaskIndex: host.subtaskIndex,
-      parallelism: vertex.parallelism,
-      maxParallelism: vertex.maxParallelism,
-      attemptNumber: host.attemptNumber,
+    return new ChainContext({
+      spec,
+      vertex,
+      host,
       isRestored: this.restored.has(spec.uid),
-      services: host.services,
       metrics: this.metrics.scope(spec.name),
-      get output() {
-        return chain.outputs[index]!;
-      },
-      get keyedState() {
-        assert(backend !== undefined, `operator '${spec.name}' is not keyed and has no keyed state`);
-        return backend;
-      },
-      get operatorState() {
-        return chain.operatorStates[index]!;
-      },
+      keyedState: backend,
+      operatorState: this.operatorStates[index]!,
+      output: () => this.outputs[index]!,
       timerService: (name, namespace, triggerable) =>
-        chain.timerService(index, backend, name, namespace, triggerable),
-      processingTimeMs: () => host.processingTimeMs(),
-      monotonicMs: () => host.monotonicMs(),
-      schedule: (atMs, callback) => {
-        chain.scheduled.push({ index, atMs, callback });
-        host.wake();
-      },
-      wake: () => host.wake(),
-      fail: (error) => host.fail(error),
-      wrapUserError: (error, what, element) => {
-        const wrapped = wrapUserError(error, what, spec.name, spec.uid, host.subtaskIndex);
-        return element === undefined ? wrapped : atRecord(wrapped, element);
-      },
-    };
+        this.timerService(index, backend, name, namespace, triggerable),
+      schedule: (atMs, callback) => void this.scheduled.push({ index, atMs, callback }),
+    });
   }
 
   private timerService<N>(

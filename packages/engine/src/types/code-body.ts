@@ -21,15 +21,9 @@ export interface MismatchSite {
 
 /** What the functions generated for one serializer have in common. */
 export class CodeUnit {
-  /** The place of use, as errors and stack traces name it. */
-  readonly usedBy: string;
   readonly sites: MismatchSite[] = [];
-  readonly constants: unknown[] = [];
+  readonly #constants: ((usedBy: string) => unknown)[] = [];
   #names = 0;
-
-  constructor(usedBy: string) {
-    this.usedBy = usedBy;
-  }
 
   /** A variable name that no other part of the unit uses. */
   name(prefix: string): string {
@@ -38,7 +32,17 @@ export class CodeUnit {
 
   /** Makes a value available to the code under the name that is returned. */
   constant(value: unknown): string {
-    return `constants[${this.constants.push(value) - 1}]`;
+    return this.constantOfUse(() => value);
+  }
+
+  /** The same for a value of which each place of use has its own. */
+  constantOfUse(make: (usedBy: string) => unknown): string {
+    return `constants[${this.#constants.push(make) - 1}]`;
+  }
+
+  /** What the code refers to as `constants`. `usedBy` is the place of use, as errors and stack traces name it. */
+  constantsOf(usedBy: string): readonly unknown[] {
+    return this.#constants.map((make) => make(usedBy));
   }
 
   /** The call that makes the error for `found`, which is not of the type `expected`; to be thrown. */

@@ -30,7 +30,10 @@ export function emitRead(body: CodeBody, classes: Classes, type: TypeDescription
     case 'bigint':
       return emitCall(body, 'readBigInt(view, p)');
     case 'generic':
-      return emitCall(body, `${body.unit.constant(new LearnedReader(body.unit.usedBy))}.read(view, p)`);
+      return emitCall(
+        body,
+        `${body.unit.constantOfUse((usedBy) => new LearnedReader(usedBy))}.read(view, p)`,
+      );
     case 'avro':
       return emitCall(body, `readAvro(view, ${body.unit.constant(avroTypeOf(type.schema))}, p)`);
     case 'long':

@@ -229,7 +229,7 @@ function emitGeneric(body: CodeBody, mode: WriteMode, type: TypeDescription, x: 
   // The fields of keys are sorted, which learned code does not do.
   const call = mode.canonical
     ? `writeValue(view, ${x}, p, limit, true)`
-    : `${body.unit.constant(new LearnedWriter(body.unit.usedBy))}.write(view, ${x}, p, limit)`;
+    : `${body.unit.constantOfUse((usedBy) => new LearnedWriter(usedBy))}.write(view, ${x}, p, limit)`;
   body.line(`p = ${call};`);
   body.line(`if (p < 0) { if (p === -1) return false; throw ${body.unit.refusal(type, path)}; }`);
 }

@@ -95,13 +95,25 @@ export function generateKeyCodec<K>(type: TypeInformation<K>, usedBy: string): G
   return generate(type, wire, { canonical: true }, usedBy);
 }
 
-function generate<T>(
-  type: TypeInformation<T>,
-  wire: TypeDescription,
-  mode: WriteMode,
-  usedBy: string,
-): GeneratedCodec<T> {
-  const unit = new CodeUnit(usedBy);
+/** The text of a codec, and what it refers to. */
+interface CodecText {
+  readonly source: string;
+  readonly unit: CodeUnit;
+}
+
+/** By type: subtasks, and attempts of one job, ask for the same again and again. */
+const valueTexts = new WeakMap<TypeInformation<unknown>, CodecText>();
+const keyTexts = new WeakMap<TypeInformation<unknown>, CodecText>();
+
+function textOf(type: TypeInformation<unknown>, wire: TypeDescription, mode: WriteMode): CodecText {
+  const texts = mode.canonical ? keyTexts : valueTexts;
+  let text = texts.get(type);
+  if (text === undefined) texts.set(type, (text = writeText(type, wire, mode)));
+  return text;
+}
+
+function writeText(type: TypeInformation<unknown>, wire: TypeDescription, mode: WriteMode): CodecText {
+  const unit = new CodeUnit();
   const source = `const { ${Object.keys(LIBRARY).join(', ')} } = library;
 return {
 ${encodeSource(unit, type.description, wire, mode)},
@@ -109,12 +121,22 @@ ${decodeSource(unit, wire, type.classes ?? new Map())},
 ${skipSource(unit, wire)},
 ${mode.canonical ? hashSource(unit, type.description) : 'hash() { return 0; }'}
 };`;
+  return { source, unit };
+}
+
+function generate<T>(
+  type: TypeInformation<T>,
+  wire: TypeDescription,
+  mode: WriteMode,
+  usedBy: string,
+): GeneratedCodec<T> {
+  const { source, unit } = textOf(type, wire, mode);
   const root = rootPath(type.description);
   return generateCode(
     `codec of ${usedBy}`,
     {
       library: LIBRARY,
-      constants: unit.constants,
+      constants: unit.constantsOf(usedBy),
       usedBy,
       mismatch: (site: number, found: unknown, value: unknown, ...steps: unknown[]): Error => {
         const { path, expected } = unit.sites[site]!;

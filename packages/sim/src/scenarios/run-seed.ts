@@ -8,6 +8,7 @@ import {
   type JobLife,
   JobSupervisor,
   type RunEnd,
+  type SimulatedEvent,
   SimulatedWorld,
   type SupervisedJob,
   type TraceLine,
@@ -143,21 +144,33 @@ class Run {
     });
     this.checkers = new RunCheckers(this.world, checkerLimits(workload, plan), this.coverage);
     this.attendance = new Attendance(plan, this.checkers.watch, this.coverage);
-    this.attendance.onSavepoint = (checkpointId, path) => {
+    this.supervisor = new JobSupervisor(this.world, this.job());
+    this.strikes = new StrikeSequence(this.world, this.supervisor, plan.strikes, this.coverage);
+    this.connect();
+  }
+
+  /** Names first: V8 puts a function on the right of such an assignment into the old generation, and its world stays. */
+  private connect(): void {
+    const { world, supervisor, attendance, strikes, checkers, coverage } = this;
+    const onSavepoint = (checkpointId: number, path: string): void => {
       this.savepoints.push({ path, site: this.site.asOf(checkpointId) });
     };
-    this.supervisor = new JobSupervisor(this.world, this.job());
-    this.supervisor.replaces = (life) => !isUnexpected(life) && life.number < LIVES_MAX;
-    this.strikes = new StrikeSequence(this.world, this.supervisor, plan.strikes, this.coverage);
-    this.world.interfereWithFile = (operation, path) => this.strikes.file(operation, path);
-    this.world.onNote = (_kind, line) => {
+    const replaces = (life: JobLife): boolean => !isUnexpected(life) && life.number < LIVES_MAX;
+    const interfereWithFile: SimulatedWorld['interfereWithFile'] = (operation, path) =>
+      strikes.file(operation, path);
+    const onNote = (_kind: string, line: string): void => {
       this.restartReason ??= unexpectedRestart(line);
     };
-    this.world.beforeEvent = (event) => {
-      this.strikes.event(event);
-      this.checkers.event(event);
-      this.coverage.event(event);
+    const beforeEvent = (event: SimulatedEvent): void => {
+      strikes.event(event);
+      checkers.event(event);
+      coverage.event(event);
     };
+    attendance.onSavepoint = onSavepoint;
+    supervisor.replaces = replaces;
+    world.interfereWithFile = interfereWithFile;
+    world.onNote = onNote;
+    world.beforeEvent = beforeEvent;
   }
 
   async toEnd(): Promise<RunEnd> {
@@ -292,7 +305,8 @@ async function undisturbedRun(workload: Workload, known: Map<string, Undisturbed
     }),
     build: (env) => workload.setup(env, site),
   });
-  supervisor.replaces = () => false;
+  const never = (): boolean => false;
+  supervisor.replaces = never;
   supervisor.start();
   await world.run(() => supervisor.isOver, { eventsMax: EVENTS_MAX, untilMs: RUN_MS_MAX });
   const end = supervisor.lives[0]!.end;

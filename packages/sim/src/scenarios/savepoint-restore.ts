@@ -33,7 +33,8 @@ export async function restoreSavepoint(
     settings: () => ({ ...plan.settings(0), 'execution.state-recovery.path': path }),
     build: (env) => workload.setup(env, site),
   });
-  supervisor.replaces = () => false;
+  const never = (): boolean => false;
+  supervisor.replaces = never;
   supervisor.start();
   await world.run(() => supervisor.isOver, { eventsMax, untilMs: world.nowMs + untilMs });
   const end = supervisor.lives[0]!.end;

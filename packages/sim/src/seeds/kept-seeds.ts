@@ -31,6 +31,10 @@ export const KEPT_SEEDS: readonly KeptSeed[] = [
     about: 'writers that ended first have their results committed by a checkpoint of the others',
   },
   {
+    seed: 1796031964649,
+    about: 'a window that fired before a checkpoint fires again for a late record after the restore',
+  },
+  {
     seed: 1796029554112,
     about:
       'a barrier on a way around an edge that cannot be overtaken keeps its place: two tasks waited for each other',

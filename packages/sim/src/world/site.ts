@@ -43,8 +43,9 @@ export class Site {
     if (database === undefined) {
       database = new TransactionLog<unknown>();
       this.databases.set(name, database);
-      database.interfere = (call) =>
+      const delayCommit = (call: string): Promise<void> | undefined =>
         call.startsWith('commit') ? this.world.call(call, this.options.databaseMs ?? 1) : undefined;
+      database.interfere = delayCommit;
     }
     return database as TransactionLog<T>;
   }

@@ -172,12 +172,13 @@ export class IterableReader<T> implements SourceReader<T, IterableSplit> {
   /** Resolves when `poll` has emitted what was there. */
   #room(): Promise<void> {
     return new Promise((resolve) => {
-      this.#roomAwaited = () => {
+      const look = (): void => {
         if (this.#buffer.length >= this.#maxBuffered && !this.#closed) return;
         this.#roomAwaited = undefined;
         resolve();
       };
-      this.#roomAwaited();
+      this.#roomAwaited = look;
+      look();
     });
   }
 

@@ -3,7 +3,9 @@
  * timers are there too, so that adding to the contents is all there is to do; no window object, no timer, no trigger.
  *
  * Right because the default triggers never purge: contents appear together with the timers (in `addSlowly`) and go with
- * the window. A window that is over (late, or within the allowed lateness) always goes the slow way.
+ * the window. A window that is over (late, or within the allowed lateness) always goes the slow way. But after a restore the
+ * watermark begins anew: contents of a window that was over then, and is not now, have no timer for its end any more. So where
+ * windows outlive their end, and state was restored, the timer is set each time.
  *
  * A maker for `specialise`: it refers to its parameter only. The arithmetic is that of `windowStart`.
  */
@@ -15,7 +17,13 @@ export interface FixedWindowEnv<In> {
   readonly state: FastContents<In, TimeWindow>;
   /** One window object for all calls: states copy a namespace when they use it. */
   readonly scratch: TimeWindow;
-  readonly timers: { currentWatermark(): number; currentProcessingTime(): number };
+  readonly timers: {
+    currentWatermark(): number;
+    currentProcessingTime(): number;
+    registerEventTimeTimer(window: TimeWindow, timestampMs: number): void;
+  };
+  /** Contents may have no timer for the end of their window. */
+  readonly mayLackTimer: boolean;
   readonly isEventTime: boolean;
   readonly sizeMs: number;
   readonly slideMs: number;
@@ -31,8 +39,8 @@ export interface FixedWindowEnv<In> {
 }
 
 export const makeFixedWindowAdd = <In>(env: FixedWindowEnv<In>) => {
-  const { state, scratch, timers, isEventTime, sizeMs, slideMs, offsetMs, noTimestamp, addSlowly, failed } =
-    env;
+  const { state, scratch, timers, isEventTime, mayLackTimer, sizeMs, slideMs, offsetMs, noTimestamp } = env;
+  const { addSlowly, failed } = env;
   return (value: In, timestampMs: number): void => {
     let timeMs = timestampMs;
     let overMs = -Infinity;
@@ -54,6 +62,7 @@ export const makeFixedWindowAdd = <In>(env: FixedWindowEnv<In>) => {
         } catch (error) {
           throw failed(startMs, error);
         }
+        if (isAdded && mayLackTimer) timers.registerEventTimeTimer(scratch, startMs + sizeMs - 1);
       }
       if (isAdded || addSlowly(startMs, value, timestampMs)) isSkipped = false;
     }

@@ -177,6 +177,22 @@ describe('tumbling windows of event time', () => {
     ]);
   });
 
+  it('fire again after a restore, whose watermark begins anew, for an element within the allowed lateness', async () => {
+    for (const assigner of [TumblingEventTimeWindows.of(10), SlidingEventTimeWindows.of(10, 10)]) {
+      const window = { assigner, allowedLatenessMs: 5, contents: elements, evaluation: listing };
+      const before = await OperatorHarness.open(options(window));
+      before.process({ shop: 'a', n: 1 }, 5);
+      before.watermark(9);
+      deepStrictEqual(before.values, ['a [0, 10) 1']);
+      const after = await OperatorHarness.open(options(window), [await before.snapshot()]);
+      after.process({ shop: 'a', n: 2 }, 6);
+      after.watermark(9);
+      deepStrictEqual(after.values, ['a [0, 10) 1,2']);
+      after.watermark(100);
+      deepStrictEqual(after.values, ['a [0, 10) 1,2']);
+    }
+  });
+
   it('leave no state and no timers behind', async () => {
     const window = {
       assigner: TumblingEventTimeWindows.of(10),

@@ -139,7 +139,8 @@ export class WindowOperator<K, In, Acc, Content, Out, W extends Window = TimeWin
   }
 
   compile(label: string): (value: In, timestampMs: number) => void {
-    this.process = (value, timestampMs) => this.addElement(value, timestampMs);
+    const addElement = (value: In, timestampMs: number): void => this.addElement(value, timestampMs);
+    this.process = addElement;
     const grid = gridOf(this.assigner);
     const state = this.contents.fast;
     if (grid !== undefined && state !== undefined && this.hasDefaultTrigger) {
@@ -152,7 +153,8 @@ export class WindowOperator<K, In, Acc, Content, Out, W extends Window = TimeWin
         // An assigner with a grid has windows of time.
         state: state as unknown as FastContents<In, TimeWindow>,
         scratch: new TimeWindow(),
-        timers: this.timers,
+        timers: this.timers as unknown as TimerService<TimeWindow>,
+        mayLackTimer: this.isEventTime && this.latenessMs > 0 && this.context.isRestored,
         isEventTime: this.isEventTime,
         noTimestamp: NO_TIMESTAMP,
         addSlowly: (startMs, value, timestampMs) =>

@@ -204,10 +204,13 @@ export class SimulatedThread implements EventPlace {
 
   private platformRandom(): Platform['random'] {
     const { random } = this;
-    const byte = (): string => random.below(256).toString(16).padStart(2, '0');
     return {
       next: () => random.below(2 ** 32) / 2 ** 32,
-      hex: (bytes) => Array.from({ length: bytes }, byte).join(''),
+      hex: (bytes) => {
+        let text = '';
+        for (let i = 0; i < bytes; i++) text += (256 + random.below(256)).toString(16).slice(1);
+        return text;
+      },
     };
   }
 
