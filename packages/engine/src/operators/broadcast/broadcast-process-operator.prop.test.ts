@@ -171,7 +171,8 @@ it('a keyed broadcast function does what it would do in one piece, at any parall
         let watermarkMs = 0;
         for (const each of steps) {
           if (each.do === 'element') {
-            const timestampMs = watermarkMs + each.late;
+            // After the watermark: a timer that is due when subtasks move fires while they do.
+            const timestampMs = watermarkMs + 1 + each.late;
             const found = subtasks.results((harness) => {
               if (harness.owns(each.key)) harness.process(each.key, timestampMs);
             });
