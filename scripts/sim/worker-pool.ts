@@ -6,8 +6,15 @@ import type { Answer, Order } from './worker-messages.ts';
 const WORKER = join(import.meta.dirname, 'worker.ts');
 /** An order that takes longer hangs: a run never waits for real time. */
 const ANSWER_WITHIN_MS = 5 * 60_000;
-/** Without what makes promises slow in tests, and with a young generation that holds the rings of a run. */
-const EXEC_ARGV = ['--conditions=millrace-source', '--max-semi-space-size=64'];
+/**
+ * Without what makes promises slow in tests, and with a young generation that holds what a run makes. V8 would guess from
+ * one long run that the objects of the next ones live long, too, and would put them into the old generation.
+ */
+const EXEC_ARGV = [
+  '--conditions=millrace-source',
+  '--max-semi-space-size=64',
+  '--no-allocation-site-pretenuring',
+];
 
 /** Hands out orders to `size` processes until `nextOrder` has none. Rejects if a process dies or hangs. */
 export async function runOrders(
