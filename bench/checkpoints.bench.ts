@@ -13,7 +13,7 @@ import { parseArgs } from 'node:util';
 import type { BackPressureFigures, BackPressureSettings } from './lib/back-pressure-job.ts';
 import type { KeyedCountFigures, KeyedCountSettings } from './lib/keyed-count-job.ts';
 import { grouped, median, printTable, runChild } from './lib/measure.ts';
-import { selfTimes } from './lib/profile.ts';
+import { printProfile } from './lib/profile.ts';
 
 const { values } = parseArgs({
   options: {
@@ -64,16 +64,6 @@ function countRecords(variant: Variant, checkpointIntervalMs: number): KeyedCoun
       `${figures.checkpoints} checkpoints: ${JSON.stringify(settings)}; more records are needed`,
     );
   return figures;
-}
-
-function printProfile(name: string, directory: string): void {
-  console.log(`\n${name}: self time, profiles in ${directory}`);
-  const rows = selfTimes(directory).slice(0, 30);
-  printTable(
-    ['share', 'ms', 'function'],
-    rows.map(({ share, ms, function: where }) => [`${(share * 100).toFixed(1)} %`, ms.toFixed(0), where]),
-  );
-  console.log();
 }
 
 /** With and without take turns in being first, and so do the variants: each has its share of a machine that is slow. */

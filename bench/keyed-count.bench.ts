@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { KeyedCountFigures, KeyedCountSettings } from './lib/keyed-count-job.ts';
 import { grouped, median, printTable, runChild } from './lib/measure.ts';
-import { selfTimes } from './lib/profile.ts';
+import { printProfile } from './lib/profile.ts';
 
 const { values } = parseArgs({
   options: {
@@ -44,16 +44,6 @@ const variants = values.small
 function describeVariant({ host, parallelism, declared }: Variant): string {
   if (host === 'loop') return 'plain loop over a Map';
   return `${host}, parallelism ${parallelism}${declared ? '' : ', undeclared types'}`;
-}
-
-function printProfile(name: string, directory: string): void {
-  console.log(`\n${name}: self time, profiles in ${directory}`);
-  const rows = selfTimes(directory).slice(0, 30);
-  printTable(
-    ['share', 'ms', 'function'],
-    rows.map(({ share, ms, function: where }) => [`${(share * 100).toFixed(1)} %`, ms.toFixed(0), where]),
-  );
-  console.log();
 }
 
 const rows: string[][] = [];

@@ -12,7 +12,7 @@ interface CpuProfile {
   readonly timeDeltas: readonly number[];
 }
 
-export interface SelfTime {
+interface SelfTime {
   /** Name, file and line. */
   readonly function: string;
   readonly ms: number;
@@ -21,7 +21,7 @@ export interface SelfTime {
 }
 
 /** Self time by function over all `.cpuprofile` files of the directory, longest first. */
-export function selfTimes(directory: string): SelfTime[] {
+function selfTimes(directory: string): SelfTime[] {
   const micros = new Map<string, number>();
   for (const file of globSync('*.cpuprofile', { cwd: directory })) {
     const profile: CpuProfile = JSON.parse(readFileSync(join(directory, file), 'utf8'));

@@ -12,7 +12,7 @@ import { cpuNanos } from '../lib/measure.ts';
 import { runOtherJobs } from '../lib/other-jobs.ts';
 import { type ChecksumValue, checksumText } from './checksum.ts';
 import { readChecksum } from './checksum-sink.ts';
-import { NexmarkSource } from './nexmark-source.ts';
+import { nexmarkSource } from './nexmark-source.ts';
 import { QUERIES, type QueryName } from './queries.ts';
 import { sideInputLines } from './queries-of-bids.ts';
 
@@ -73,7 +73,7 @@ async function runJob(
     env.setStateBackend(new FsStateBackend(`file://${directory}/checkpoints`));
   }
   const watermarks = WatermarkStrategy.forMonotonousTimestamps();
-  const stream = env.fromSource(new NexmarkSource(events), watermarks, 'events');
+  const stream = env.fromSource(nexmarkSource(events), watermarks, 'events');
   QUERIES[query]({ events: stream, sideInput }, directory);
   const cpu = cpuNanos();
   const result = await env.execute(`nexmark ${query}`);

@@ -25,24 +25,20 @@ export function overtakableEdges({ vertices, edges }: Pick<JobGraph, 'vertices' 
   const above = vertices.map((_, vertex) =>
     closure(vertex, (at) => into[at]!.map((edge) => edge.sourceVertex)),
   );
-  /** True if something was new. Edges that become ordered may make others so. */
-  const order = (inputs: readonly JobEdge[]): boolean => {
-    let found = false;
-    for (const awaited of inputs) {
-      if (overtakable[awaited.index]) continue;
-      for (const other of inputs) {
-        if (other === awaited) continue;
-        for (const vertex of detour(above[awaited.sourceVertex]!, above[other.sourceVertex]!, above)) {
-          for (const { index } of into[vertex]!) {
-            found ||= overtakable[index]!;
-            overtakable[index] = false;
-          }
-        }
-      }
-    }
-    return found;
+  /** How many edges have become ordered. They may make others so. */
+  const order = (inputs: readonly JobEdge[]): number => {
+    const around = inputs
+      .filter(({ index }) => !overtakable[index])
+      .flatMap((awaited) =>
+        inputs.filter((other) => other !== awaited).map((other) => [awaited, other] as const),
+      )
+      .flatMap(([awaited, other]) => detour(above[awaited.sourceVertex]!, above[other.sourceVertex]!, above))
+      .flatMap((vertex) => into[vertex]!)
+      .filter(({ index }) => overtakable[index]);
+    for (const { index } of around) overtakable[index] = false;
+    return around.length;
   };
-  while (into.map(order).includes(true));
+  while (into.map(order).some((count) => count > 0));
   return overtakable;
 }
 
