@@ -17,6 +17,7 @@ import {
   type SnapshotCondition,
 } from './snapshot-choice.ts';
 import { claimantOf } from './snapshot-claim.ts';
+import { settleSnapshot } from './snapshot-directory.ts';
 import { checkpointDirectoryName, checkpointIdOf, joinPath, METADATA_FILE } from './snapshot-path.ts';
 import { damageOf, findDamage, type OpenedSnapshot, readSnapshot } from './snapshot-reader.ts';
 
@@ -79,6 +80,7 @@ export async function findLatestSnapshot(
       case 'use': {
         const { explanation, warning, candidate } = choice;
         const snapshot = await readSnapshot(platform, candidate.directory);
+        await settleSnapshot(platform, candidate.directory);
         const { jobId, lineageId } = candidate;
         const highestCheckpointId = highestIdOf(found, lineageId);
         return { snapshot, explanation, warning, execution: { jobId, lineageId }, highestCheckpointId };

@@ -84,6 +84,22 @@ test('nor if a random part of what was not synced survives', async () => {
   }
 });
 
+test('what the next process restores from, after a kill at any operation, survives a power failure', async () => {
+  const operations = await operationsOfARun();
+  for (let operation = 1; operation <= operations; operation++) {
+    const platform = createManualPlatform();
+    platform.files.crashAt(operation);
+    await run(platform, new Map()).catch(() => {});
+    platform.files.killProcess();
+    const { snapshot } = await findLatestSnapshot(platform, '/cp', 'totals', 'stop');
+    await new FileCheckpointStorage(platform, { directory: '/cp', inlineThresholdBytes: 0 }).open(JOB);
+    platform.files.crash();
+    const again = await findLatestSnapshot(platform, '/cp', 'totals', 'stop');
+    assert.equal(again.snapshot?.checkpointId, snapshot?.checkpointId, `killed at operation ${operation}`);
+    if (snapshot !== undefined) await assertWhole(platform, snapshot);
+  }
+});
+
 test('any operation that fails, fails its checkpoint or is made up for: what is reported complete is whole', async () => {
   const operations = await operationsOfARun();
   for (let operation = 8; operation <= operations; operation++) {

@@ -17,6 +17,7 @@ import { hasCode, MillraceError } from '../base/index.ts';
 import type { DirectoryLock, Platform } from '../platform/index.ts';
 import type { CompletedSnapshot, StorageOwner } from './checkpoint-storage.ts';
 import { type Claimant, readJobFile, readRecord, writeJobFile, writeRecord } from './job-file.ts';
+import { settleSnapshot } from './snapshot-directory.ts';
 import { CLAIM_FILE, joinPath, METADATA_FILE, parentPath } from './snapshot-path.ts';
 import { type OpenedSnapshot, readSnapshot } from './snapshot-reader.ts';
 
@@ -83,6 +84,8 @@ export class ClaimedSnapshots {
     for (const directory of directories) {
       if ((await claimantOf(this.platform, directory))?.jobId !== owner.jobId) continue;
       try {
+        // The claim may have been written by a process that was killed before its name was durable.
+        await settleSnapshot(this.platform, directory);
         const lock = await this.lock(directory, 'a claimed snapshot cannot be taken up');
         if ((await claimantOf(this.platform, directory))?.jobId === owner.jobId)
           this.locks.set(directory, lock);

@@ -1,6 +1,6 @@
 /**
- * The two steps on which everything rests: making the directory of a snapshot complete, and making it incomplete again.
- * Called by the storages. Both are orders of operations; the orders are the point.
+ * The steps on which everything rests: making the directory of a snapshot complete, and making it incomplete again.
+ * Called by the storages. All are orders of operations; the orders are the point.
  *
  *   complete   write the manifest to a new name ─▶ sync it ─▶ rename to `_metadata` ─▶ sync the directory ─▶ sync its parent
  *   remove     delete `_metadata` ─▶ sync the directory ─▶ delete the directory with everything in it
@@ -8,6 +8,9 @@
  *
  * A call of the file system may hang and take effect much later, when the checkpoint was given up long ago. What is not a
  * rename by then sees it and stops; a rename finds nothing to rename.
+ *
+ * Between rename and sync the process may be killed: the next one sees a complete snapshot that a power failure would still
+ * take away, and with it what was committed on the strength of it. So whoever restores from a snapshot settles it first.
  *
  * A power failure at any point leaves either a complete snapshot or one without `_metadata`. The data files were synced by
  * those who wrote them, before they acknowledged. In the wrong order a removal could lose data files and keep `_metadata`,
@@ -62,6 +65,12 @@ export async function completeSnapshot(
       { cause: error, details: { checkpointId: manifest.checkpointId, directory, outcome } },
     );
   }
+}
+
+/** Makes a complete snapshot that is found survive a power failure. Rejects with FILE_SYSTEM_ERROR. */
+export async function settleSnapshot(platform: Platform, directory: string): Promise<void> {
+  const { files, path } = platform.fileSystem(directory);
+  await files.syncDirectory(path);
 }
 
 /** A file that somebody has deleted meanwhile (a cleaner of old files) must not be missed first at a restore. */

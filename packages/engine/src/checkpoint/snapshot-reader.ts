@@ -7,6 +7,7 @@
  * Invariants:
  * I1 Nothing of a snapshot is trusted before its length and hash were compared with the manifest's, and the manifest with
  *    its own.
+ * I2 Nothing is restored that a power failure could still take away.
  */
 import { hasCode, MillraceError, nearestName } from '../base/index.ts';
 import { errnoOf, type FileSystem, type Platform } from '../platform/index.ts';
@@ -14,6 +15,7 @@ import type { SnapshotInput, StreamHandle } from '../state/index.ts';
 import type { SnapshotFile } from './acknowledgement.ts';
 import type { CompletedSnapshot } from './checkpoint-storage.ts';
 import { METADATA_BYTES_MAX, parseMetadata } from './savepoint-metadata.ts';
+import { settleSnapshot } from './snapshot-directory.ts';
 import { checkpointIdOf, joinPath, lastName, METADATA_FILE, parentPath } from './snapshot-path.ts';
 
 const READ_BYTES = 1024 * 1024;
@@ -47,7 +49,7 @@ export async function openSnapshot(platform: Platform, path: string): Promise<Op
   }
 }
 
-/** Opens and verifies every file. Rejects as `openSnapshot` does. `verifiedBytes` counts what was hashed. */
+/** Opens, verifies every file, and settles it. Rejects as `openSnapshot` does. `verifiedBytes` counts what was hashed. */
 export async function openVerifiedSnapshot(
   platform: Platform,
   path: string,
@@ -55,6 +57,7 @@ export async function openVerifiedSnapshot(
   const snapshot = await openSnapshot(platform, path);
   const damage = await findDamage(platform, snapshot);
   if (damage !== undefined) throw await damageError(platform, snapshot.directory, damage);
+  await settleSnapshot(platform, snapshot.directory);
   const verifiedBytes = snapshot.manifest.files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   return { ...snapshot, verifiedBytes };
 }

@@ -96,7 +96,7 @@ export interface FileSystem {
   list(directory: string): Promise<FileEntry[]>;
   /** undefined if there is nothing at `path`. */
   stat(path: string): Promise<FileStat | undefined>;
-  /** Creates the directory and its parents, durably. */
+  /** Creates the directory and its parents, durably; also what a process that was killed had created before. */
   makeDirectory(path: string): Promise<void>;
   /** Atomic; replaces a file at `to`. */
   rename(from: string, to: string): Promise<void>;

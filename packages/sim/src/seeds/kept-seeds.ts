@@ -39,4 +39,9 @@ export const KEPT_SEEDS: readonly KeptSeed[] = [
     about:
       'a barrier on a way around an edge that cannot be overtaken keeps its place: two tasks waited for each other',
   },
+  {
+    seed: 1796036380333,
+    about:
+      'a checkpoint whose process was killed before its name was durable is settled before it is restored from',
+  },
 ];

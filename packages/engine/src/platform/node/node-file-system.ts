@@ -125,15 +125,20 @@ async function statOf(path: string): Promise<FileStat | undefined> {
 }
 
 /**
- * A directory survives when the directory that names it was synced, for each that was created. One by one: Node's own
- * `recursive` goes round for ever where a file system has no such directories to make, as /proc or an automounter.
+ * A directory survives when the directory that names it was synced, for each that was created, and for the lowest that is
+ * there: whoever made it may have been killed before. One by one: Node's own `recursive` goes round for ever where a file
+ * system has no such directories to make, as /proc or an automounter.
  */
 async function makeDirectory(path: string): Promise<void> {
   const missing: string[] = [];
   for (let at = path; ; at = dirname(at)) {
     const stat = await statOf(at);
     // A file in the way is left to `mkdir` to name.
-    if (stat?.isDirectory === true || (stat !== undefined && at !== path)) break;
+    if (stat?.isDirectory === true) {
+      await syncExisting(dirname(at));
+      break;
+    }
+    if (stat !== undefined && at !== path) break;
     missing.push(at);
     if (at === dirname(at)) break;
   }
@@ -145,6 +150,15 @@ async function makeDirectory(path: string): Promise<void> {
       if (!isThere) throw error;
     }
     await syncDirectory(dirname(directory));
+  }
+}
+
+/** Above a directory that is there, it may be that nothing can be read: then it was not made by this user, either. */
+async function syncExisting(path: string): Promise<void> {
+  try {
+    await syncDirectory(path);
+  } catch (error) {
+    if (!['EACCES', 'EPERM'].includes(errnoOf(error))) throw error;
   }
 }
 
@@ -164,6 +178,9 @@ async function syncDirectory(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {
     await handle.sync();
+  } catch (error) {
+    // The answer of file systems that have nothing to sync, as /proc or an image that can only be read.
+    if (errnoOf(error) !== 'EINVAL') throw error;
   } finally {
     await handle.close();
   }
