@@ -3,18 +3,22 @@ import { it } from 'node:test';
 import fc from 'fast-check';
 import { EventQueue, type SimulatedEvent } from './event-queue.ts';
 
-function event(timeMs: number, order: number): SimulatedEvent {
-  return { timeMs, order, thread: undefined, kind: 'timer', detail: '', action: () => {}, index: -1 };
+function event(timeMs: number, dueMs: number, order: number): SimulatedEvent {
+  return { timeMs, dueMs, order, thread: undefined, kind: 'timer', detail: '', action: () => {}, index: -1 };
 }
 
-it('gives events by time, then by order, whatever was pushed and cancelled before', () => {
+function byTime(a: SimulatedEvent, b: SimulatedEvent): number {
+  return a.timeMs - b.timeMs || a.dueMs - b.dueMs || a.order - b.order;
+}
+
+it('gives events by time, then by when they were due, then by order, whatever was pushed and cancelled before', () => {
   fc.assert(
-    fc.property(fc.array(fc.tuple(fc.nat(5), fc.nat(9)), { maxLength: 60 }), (steps) => {
+    fc.property(fc.array(fc.tuple(fc.nat(5), fc.nat(2), fc.nat(9)), { maxLength: 60 }), (steps) => {
       const queue = new EventQueue();
       let model: SimulatedEvent[] = [];
-      for (const [order, [timeMs, choice]] of steps.entries()) {
+      for (const [order, [timeMs, waited, choice]] of steps.entries()) {
         if (choice < 6) {
-          const pushed = event(timeMs, order);
+          const pushed = event(timeMs, timeMs - waited, order);
           queue.push(pushed);
           model.push(pushed);
         } else if (choice < 8) {
@@ -24,12 +28,12 @@ it('gives events by time, then by order, whatever was pushed and cancelled befor
           assert.ok(!queue.remove(victim), 'it has left already');
           model = model.filter((each) => each !== victim);
         } else {
-          model.sort((a, b) => a.timeMs - b.timeMs || a.order - b.order);
+          model.sort(byTime);
           assert.equal(queue.pop(), model.shift());
         }
         assert.equal(queue.size, model.length);
       }
-      model.sort((a, b) => a.timeMs - b.timeMs || a.order - b.order);
+      model.sort(byTime);
       for (const expected of model) assert.equal(queue.pop(), expected);
       assert.equal(queue.pop(), undefined);
     }),

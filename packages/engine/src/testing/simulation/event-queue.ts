@@ -1,5 +1,6 @@
 /**
- * What will happen in a simulated world, ordered by time; of what happens at the same time, by who asked first. Called by
+ * What will happen in a simulated world, ordered by time; of what happens at the same time, by what was due first, then by
+ * who asked first. Called by
  * the world. An indexed binary heap: what is cancelled leaves at once, so that sleepers who are woken early leave nothing.
  */
 
@@ -48,7 +49,9 @@ export interface EventPlace {
 /** Something that will happen. */
 export interface SimulatedEvent {
   timeMs: number;
-  order: number;
+  /** When it would be if its thread did not stand still: what waited longest comes first, so that messages keep their order. */
+  readonly dueMs: number;
+  readonly order: number;
   /** Where; undefined: outside of all processes. Nothing happens in a thread that is dead by then. */
   readonly thread: EventPlace | undefined;
   readonly kind: EventKind;
@@ -126,5 +129,6 @@ export class EventQueue {
 }
 
 function isBefore(a: SimulatedEvent, b: SimulatedEvent): boolean {
-  return a.timeMs < b.timeMs || (a.timeMs === b.timeMs && a.order < b.order);
+  if (a.timeMs !== b.timeMs) return a.timeMs < b.timeMs;
+  return a.dueMs < b.dueMs || (a.dueMs === b.dueMs && a.order < b.order);
 }

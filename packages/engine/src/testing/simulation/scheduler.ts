@@ -70,8 +70,10 @@ export class Scheduler {
     detail: string,
     action: () => void,
   ): SimulatedEvent {
+    const dueMs = Math.max(timeMs, this.nowMs);
     const event: SimulatedEvent = {
-      timeMs: Math.max(timeMs, this.nowMs),
+      timeMs: dueMs,
+      dueMs,
       order: this.order++,
       thread: place,
       kind,
@@ -136,7 +138,6 @@ export class Scheduler {
       if (event.timeMs > untilMs || this.eventCount >= eventsEnd) return 'limit';
       if (thread !== undefined && thread.stalledUntilMs > event.timeMs) {
         event.timeMs = thread.stalledUntilMs;
-        event.order = this.order++;
         this.queue.push(event);
         thread.countPending(1);
         continue;

@@ -233,6 +233,47 @@ describe('simulated threads', () => {
     }
   });
 
+  it('are sent messages in their order also where threads and processes stand still now and then', async () => {
+    const count = 40;
+    const program = async (platform: Platform): Promise<unknown> => {
+      const { current } = platform.threads;
+      if (current !== undefined) {
+        current.onMessage((message) => current.post(message));
+        return new Promise(() => {});
+      }
+      const heard: unknown[] = [];
+      const { promise, resolve } = Promise.withResolvers<unknown>();
+      const thread = platform.threads.start('simulation:job', 'echo', undefined, {
+        onMessage: (message) => heard.push(message) === count && void thread.terminate(),
+        onExit: () => resolve(heard),
+      });
+      for (let n = 0; n < count; n++) {
+        thread.post(n);
+        await sleep(platform, 1);
+      }
+      return promise;
+    };
+    for (let seed = 0; seed < 30; seed++) {
+      const world = new SimulatedWorld({ seed, speeds: { messageMs: 4 } });
+      let end: ProcessEnd | undefined;
+      const process = world.startProcess(program, (how) => {
+        end = how;
+      });
+      for (let atMs = 5; atMs < 100; atMs += 5) {
+        world.at(atMs, 'fault', 'pause', () => {
+          if (world.random.oneIn(4)) process.freeze(world.random.below(40));
+          else process.threads[0]?.stall(world.nowMs + world.random.below(15));
+        });
+      }
+      await world.run(() => end !== undefined);
+      assert.deepEqual(
+        end,
+        { type: 'exited', value: Array.from({ length: count }, (_, n) => n) },
+        `seed ${seed}`,
+      );
+    }
+  });
+
   it('are gone without a word, but for what they had sent', async () => {
     const world = new SimulatedWorld({ seed: 1 });
     const program = async (platform: Platform): Promise<unknown> => {
