@@ -114,13 +114,15 @@ export class TaskBarriers {
    * elsewhere is saved; here they would only wait for their turn. True if there was any.
    */
   takeNext(nowMs: number): boolean {
-    const channel = this.nextOvertaking();
-    if (channel < 0) return false;
-    const { gate } = this.parts.inputs!;
-    const barrier = gate.barrier(channel);
-    gate.consume(channel);
-    this.barrier(channel, barrier, nowMs);
-    return true;
+    let worked = false;
+    for (let channel = this.nextOvertaking(); channel >= 0; channel = this.nextOvertaking()) {
+      worked = true;
+      const { gate } = this.parts.inputs!;
+      const barrier = gate.barrier(channel);
+      gate.consume(channel);
+      if (this.barrier(channel, barrier, nowMs)) break;
+    }
+    return worked;
   }
 
   /** True if `takeNext` has something to do. */
@@ -128,13 +130,14 @@ export class TaskBarriers {
     return this.nextOvertaking() >= 0;
   }
 
-  /** A barrier was taken from a channel, in order. */
-  barrier(channel: number, barrier: Barrier, nowMs: number): void {
-    this.follow(this.aligner!.barrier(channel, barrier), nowMs);
+  /** A barrier was taken from a channel, in order. False if nothing came of it: its checkpoint is over, or it was announced. */
+  barrier(channel: number, barrier: Barrier, nowMs: number): boolean {
+    return this.follow(this.aligner!.barrier(channel, barrier), nowMs);
   }
 
-  cancelBarrier(channel: number, checkpointId: number, nowMs: number): void {
-    this.follow(this.aligner!.cancelBarrier(channel, checkpointId), nowMs);
+  /** As `barrier`. */
+  cancelBarrier(channel: number, checkpointId: number, nowMs: number): boolean {
+    return this.follow(this.aligner!.cancelBarrier(channel, checkpointId), nowMs);
   }
 
   /** A source takes the checkpoint: nothing has to come together. */
@@ -161,7 +164,8 @@ export class TaskBarriers {
     );
   }
 
-  private follow(actions: readonly AlignerAction[], nowMs: number): void {
+  /** False if there are none. */
+  private follow(actions: readonly AlignerAction[], nowMs: number): boolean {
     const { gate } = this.parts.inputs ?? {};
     for (const action of actions) {
       switch (action.type) {
@@ -203,6 +207,7 @@ export class TaskBarriers {
           break;
       }
     }
+    return actions.length > 0;
   }
 
   /** All barriers are there, in order. Restored elements may be left all the same, if they overtake. */

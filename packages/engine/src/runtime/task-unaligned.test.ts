@@ -275,6 +275,27 @@ describe('a task whose barriers overtake', () => {
     busy = undefined;
   });
 
+  it('reads on however fast they come: those that have passed already take no turn', async () => {
+    const { left, right, task, checkpoint, platform } = await fixture({ right: 'rebalance' });
+    let checkpointId = 0;
+    const oneTurn = async (): Promise<void> => {
+      checkpointId++;
+      for (const writer of [left, right]) {
+        writer.announceBarrier(barrier(checkpointId));
+        writer.drain();
+        writer.flush();
+      }
+      task.turn(0, platform.clock.monotonicMs());
+      checkpoint.advance();
+      await platform.settle();
+    };
+    for (let turn = 0; turn < 10; turn++) await oneTurn();
+    send(left, 'a');
+    send(right, 'b');
+    for (let turn = 0; turn < 5; turn++) await oneTurn();
+    assert.deepEqual(events.filter((each) => !each.startsWith('snapshot')).sort(), ['a', 'b']);
+  });
+
   it('takes an announced barrier while its outputs are full, and saves what lies before it, there and here', async () => {
     const { left, right, task, work, saved, receivers, answers } = await fixture({ right: 'rebalance' });
     send(left, 'flood');

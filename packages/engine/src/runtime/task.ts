@@ -411,11 +411,13 @@ export class Task {
     // Restored records go first, and they wait.
     if (gate?.hasRestored) return false;
     if (this.source !== undefined) return this.takeSourceMessage(monotonicMs);
-    const channel = gate!.nextControl();
-    if (channel < 0) return false;
-    this.control(gate!.kind(channel), channel, monotonicMs);
-    this.chain.flush();
-    return true;
+    let worked = false;
+    for (let channel = gate!.nextControl(); channel >= 0; channel = gate!.nextControl()) {
+      worked = true;
+      if (this.control(gate!.kind(channel), channel, monotonicMs)) break;
+    }
+    if (worked) this.chain.flush();
+    return worked;
   }
 
   private takeSourceMessage(monotonicMs: number): boolean {
@@ -473,51 +475,53 @@ export class Task {
   private inputTurn(monotonicMs: number): boolean {
     const gate = this.gate!;
     const batch = this.parts.batch;
-    const batches = Math.max(1, Math.floor(BATCHES_PER_TURN * this.turnShare));
-    for (let i = 0; i < batches; i++) {
+    let batches = Math.max(1, Math.floor(BATCHES_PER_TURN * this.turnShare));
+    let worked = false;
+    while (batches > 0) {
       const channel = gate.next();
-      if (channel < 0) {
-        if (i === 0) return false;
-        break;
-      }
+      if (channel < 0) break;
+      worked = true;
       const kind = gate.kind(channel);
       if (kind > ElementKind.spanEnd) {
-        this.control(kind, channel, monotonicMs);
-        break;
+        if (this.control(kind, channel, monotonicMs)) break;
+        continue;
       }
+      batches--;
       gate.readBatch(channel, batch);
       this.recordsIn += batch.count;
       if (batch.count > 0) this.chain.processBatch(this.parts.inputs!.channelInputs[channel]!, batch);
       batch.clear();
       if (!this.hasRoom() || this.isBusy()) break;
     }
-    this.chain.flush();
-    return true;
+    if (worked) this.chain.flush();
+    return worked;
   }
 
-  private control(kind: ElementKind, channel: number, monotonicMs: number): void {
+  /**
+   * False if the turn goes on as if it had not been there: a barrier whose checkpoint is over, or that was announced. They
+   * come without waiting for room, so if each took a turn they might come faster than they go, and nothing behind them would.
+   */
+  private control(kind: ElementKind, channel: number, monotonicMs: number): boolean {
     const gate = this.gate!;
     switch (kind) {
       case ElementKind.watermark:
       case ElementKind.status:
         this.timeElement(kind, channel);
-        return;
+        return true;
       case ElementKind.barrier: {
         const barrier = gate.barrier(channel);
         gate.consume(channel);
-        this.barriers.barrier(channel, barrier, monotonicMs);
-        return;
+        return this.barriers.barrier(channel, barrier, monotonicMs);
       }
       case ElementKind.cancelBarrier: {
         const checkpointId = gate.cancelledCheckpoint(channel);
         gate.consume(channel);
-        this.barriers.cancelBarrier(channel, checkpointId, monotonicMs);
-        return;
+        return this.barriers.cancelBarrier(channel, checkpointId, monotonicMs);
       }
       case ElementKind.endOfData: {
         gate.consume(channel);
         this.endChannel(channel);
-        return;
+        return true;
       }
       default:
         assert(false, `channel ${channel} of '${this.vertex.name}' has an element of unknown kind ${kind}`);

@@ -44,4 +44,8 @@ export const KEPT_SEEDS: readonly KeptSeed[] = [
     about:
       'a checkpoint whose process was killed before its name was durable is settled before it is restored from',
   },
+  {
+    seed: 1796038138745,
+    about: 'barriers that come faster than a task has turns do not keep it from reading',
+  },
 ];
