@@ -281,7 +281,8 @@ describe('a task whose barriers overtake', () => {
     const oneTurn = async (): Promise<void> => {
       checkpointId++;
       for (const writer of [left, right]) {
-        writer.announceBarrier(barrier(checkpointId));
+        writer.broadcastBarrier(barrier(checkpointId));
+        writer.overtakeWith(barrier(checkpointId));
         writer.drain();
         writer.flush();
       }
