@@ -125,8 +125,11 @@ export class FileCheckpointStorage implements CheckpointStorage {
       this.goesOnFrom !== undefined &&
       checkpointId > this.goesOnFrom.checkpointId
     ) {
-      // Too late to fail: the checkpoint is complete, and newer than what is recorded.
-      await this.goOnFrom(undefined).catch((error: unknown) => this.warn('the record of the job', error));
+      // Too late to fail: the checkpoint is complete, and newer than what is recorded. But it may still be given up.
+      await this.goOnFrom(undefined, signal).catch((error: unknown) => {
+        signal?.throwIfAborted();
+        this.warn('the record of the job', error);
+      });
     }
     return snapshot;
   }

@@ -56,12 +56,28 @@ async function settle(platform: ManualPlatform): Promise<void> {
 const latestOf = async (platform: ManualPlatform): Promise<number | undefined> =>
   (await findLatestSnapshot(platform, '/cp', 'totals', 'stop')).snapshot?.checkpointId;
 
-/** Completion hangs at its `step`-th operation. False if it has fewer. */
-async function giveUpAt(step: number, kind: 'checkpoint' | 'savepoint'): Promise<boolean> {
-  const platform = createManualPlatform();
+/** What the job goes on from if the snapshot is given up. */
+type Before = 'own checkpoint' | 'snapshot of another job';
+
+async function storageWith(platform: ManualPlatform, before: Before): Promise<FileCheckpointStorage> {
   const storage = new FileCheckpointStorage(platform, { directory: '/cp', inlineThresholdBytes: 0 });
   await storage.open(JOB);
-  await writeCheckpoint(platform, storage, 1, JOB);
+  if (before === 'own checkpoint') {
+    await writeCheckpoint(platform, storage, 1, JOB);
+    return storage;
+  }
+  const other = { ...JOB, jobId: 'other' };
+  const otherStorage = new FileCheckpointStorage(platform, { directory: '/other', inlineThresholdBytes: 0 });
+  await otherStorage.open(other);
+  await storage.adopt(await writeCheckpoint(platform, otherStorage, 1, other), false);
+  await otherStorage.close();
+  return storage;
+}
+
+/** Completion hangs at its `step`-th operation. False if it has fewer. */
+async function giveUpAt(step: number, kind: 'checkpoint' | 'savepoint', before: Before): Promise<boolean> {
+  const platform = createManualPlatform();
+  const storage = await storageWith(platform, before);
   const location =
     kind === 'checkpoint'
       ? await storage.begin(2)
@@ -83,7 +99,7 @@ async function giveUpAt(step: number, kind: 'checkpoint' | 'savepoint'): Promise
   // Writes of the job's record wait for each other. Everything else may hang for ever.
   if (hang.operation.includes('/_job') || hang.operation.includes('/cp/job/.record')) hang.end();
   await settle(platform);
-  const where = `${kind}, ${hang.operation}`;
+  const where = `${kind} after ${before}, ${hang.operation}`;
   if (isDiscarded) assert.equal(await latestOf(platform), 1, where);
   else assert.match(hang.operation, /^(?:write|sync|close|syncDirectory \/cp\/job$)/, 'of the record');
   hang.end();
@@ -91,25 +107,32 @@ async function giveUpAt(step: number, kind: 'checkpoint' | 'savepoint'): Promise
   assert.equal(await discarding, true, where);
   await settle(platform);
   assert.equal(await latestOf(platform), 1, where);
-  const left = platform.files.allFiles().filter((path) => !path.includes('/chk-1/'));
+  const left = platform.files.allFiles().filter((path) => !/\/chk-1\/|^\/other\//.test(path));
   assert.deepEqual(
     left.filter((path) => !/\/(?:_job|_lock\.\d+)$/.test(path)),
     [],
     where,
   );
+  if (before === 'snapshot of another job') {
+    await storage.close();
+    assert.equal(await latestOf(platform), 1, `${where}, then the job is stopped`);
+    return true;
+  }
   // The job goes on.
   await writeCheckpoint(platform, storage, 3, JOB);
   assert.equal(await latestOf(platform), 3);
   return true;
 }
 
-for (const [kind, leastSteps] of [
-  ['checkpoint', 8],
-  ['savepoint', 13],
+for (const [kind, before, leastSteps] of [
+  ['checkpoint', 'own checkpoint', 8],
+  ['checkpoint', 'snapshot of another job', 13],
+  ['savepoint', 'own checkpoint', 13],
+  ['savepoint', 'snapshot of another job', 13],
 ] as const) {
-  test(`a ${kind} that was given up while it was completed never becomes complete`, async () => {
+  test(`a ${kind} that was given up while it was completed never becomes complete: before it, ${before}`, async () => {
     let step = 1;
-    while (await giveUpAt(step, kind)) step++;
+    while (await giveUpAt(step, kind, before)) step++;
     assert.ok(step > leastSteps, `only ${step - 1} steps`);
   });
 }

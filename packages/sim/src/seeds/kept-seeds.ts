@@ -48,4 +48,9 @@ export const KEPT_SEEDS: readonly KeptSeed[] = [
     seed: 1796038138745,
     about: 'barriers that come faster than a task has turns do not keep it from reading',
   },
+  {
+    seed: 1796039540448,
+    about:
+      'the first checkpoint after a start from a savepoint is given up while the record of the job hangs',
+  },
 ];
