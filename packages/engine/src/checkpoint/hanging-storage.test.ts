@@ -124,6 +124,30 @@ async function giveUpAt(step: number, kind: 'checkpoint' | 'savepoint', before: 
   return true;
 }
 
+test('a manifest that gets its name after the checkpoint was given up is taken back, though discarding it hangs', async () => {
+  const platform = createManualPlatform();
+  const storage = await storageWith(platform, 'own checkpoint');
+  const location = await storage.begin(2);
+  const manifest = await writeState(platform, location, JOB);
+  const renaming = Promise.withResolvers<void>();
+  const { files } = platform;
+  const rename = files.rename.bind(files);
+  files.rename = (from, to) => renaming.promise.then(() => rename(from, to));
+  const givenUp = new AbortController();
+  const completing = assert.rejects(storage.complete(location, manifest, false, givenUp.signal));
+  await settle(platform);
+  givenUp.abort();
+  files.list = () => new Promise(() => {});
+  void storage.discard(location);
+  await settle(platform);
+  renaming.resolve();
+  await completing;
+  assert.deepEqual(
+    files.allFiles().filter((path) => path.endsWith('/_metadata')),
+    ['/cp/job/chk-1/_metadata'],
+  );
+});
+
 for (const [kind, before, leastSteps] of [
   ['checkpoint', 'own checkpoint', 8],
   ['checkpoint', 'snapshot of another job', 13],

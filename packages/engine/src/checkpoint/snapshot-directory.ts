@@ -6,8 +6,8 @@
  *   remove     delete `_metadata` ─▶ sync the directory ─▶ delete the directory with everything in it
  *   discard    delete what would be renamed ─▶ remove
  *
- * A call of the file system may hang and take effect much later, when the checkpoint was given up long ago. What is not a
- * rename by then sees it and stops; a rename finds nothing to rename.
+ * A call of the file system may hang and take effect much later, when the checkpoint was given up long ago. What comes after
+ * it sees that and stops; a rename finds nothing to rename, or is taken back.
  *
  * Between rename and sync the process may be killed: the next one sees a complete snapshot that a power failure would still
  * take away, and with it what was committed on the strength of it. So whoever restores from a snapshot settles it first.
@@ -53,7 +53,9 @@ export async function completeSnapshot(
     signal?.throwIfAborted();
     isNamed = true;
     await files.rename(temporary, metadata);
+    signal?.throwIfAborted();
     await files.syncDirectory(path);
+    signal?.throwIfAborted();
     await files.syncDirectory(parentPath(path) ?? path);
     return bytes.length;
   } catch (error) {

@@ -53,4 +53,8 @@ export const KEPT_SEEDS: readonly KeptSeed[] = [
     about:
       'the first checkpoint after a start from a savepoint is given up while the record of the job hangs',
   },
+  {
+    seed: 1796040166743,
+    about: 'a manifest that gets its name long after its checkpoint was given up is taken back at once',
+  },
 ];
