@@ -41,6 +41,10 @@ export interface TimerService<N> {
   currentProcessingTime(): number;
   registerEventTimeTimer(namespace: N, timestampMs: number): void;
   deleteEventTimeTimer(namespace: N, timestampMs: number): void;
+  /** Deletes the timer of `from` at `fromMs` and registers one of `to` at `toMs`. */
+  moveEventTimeTimer(from: N, fromMs: number, to: N, toMs: number): void;
+  /** No event-time timer that was restored is later; -Infinity if there was none. */
+  lastRestoredEventTime(): number;
   registerProcessingTimeTimer(namespace: N, timestampMs: number): void;
   deleteProcessingTimeTimer(namespace: N, timestampMs: number): void;
 }

@@ -9,6 +9,7 @@ class SortedTimers implements TimerQueue<string> {
   private timers: { at: number; namespace: string }[] = [];
   polledTimestamp = 0;
   polledNamespace = '';
+  readonly lastRestoredTimestamp = Number.NEGATIVE_INFINITY;
   get size(): number {
     return this.timers.length;
   }
@@ -22,6 +23,10 @@ class SortedTimers implements TimerQueue<string> {
     const before = this.timers.length;
     this.timers = this.timers.filter((timer) => timer.at !== at || timer.namespace !== namespace);
     return this.timers.length < before;
+  }
+  move(fromAt: number, from: string, toAt: number, to: string): void {
+    this.delete(fromAt, from);
+    this.register(toAt, to);
   }
   nextTimestamp(): number {
     return this.timers[0]?.at ?? Number.MAX_SAFE_INTEGER + 1;

@@ -59,6 +59,12 @@ export class InternalTimerService<N> implements TimerService<N> {
     this.eventTimers.delete(timestampMs, namespace);
   }
 
+  moveEventTimeTimer(from: N, fromMs: number, to: N, toMs: number): void {
+    if (!Number.isSafeInteger(fromMs)) throw notATimestamp(fromMs);
+    if (!Number.isSafeInteger(toMs)) throw notATimestamp(toMs);
+    this.eventTimers.move(fromMs, from, toMs, to);
+  }
+
   registerProcessingTimeTimer(namespace: N, timestampMs: number): void {
     if (!Number.isSafeInteger(timestampMs)) throw notATimestamp(timestampMs);
     this.processingTimers.register(timestampMs, namespace);
@@ -115,6 +121,10 @@ export class InternalTimerService<N> implements TimerService<N> {
   /** When the next event-time timer is due; more than MAX_SAFE_INTEGER if there is none. */
   nextEventTime(): number {
     return this.eventTimers.nextTimestamp();
+  }
+
+  lastRestoredEventTime(): number {
+    return this.eventTimers.lastRestoredTimestamp;
   }
 
   /** When the next processing-time timer is due; more than MAX_SAFE_INTEGER if there is none. */

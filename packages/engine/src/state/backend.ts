@@ -44,6 +44,23 @@ export interface AddsIfPresent<T> {
   addIfPresent?(value: T): boolean;
 }
 
+/**
+ * What overlapping windows ask of states beyond that: each record of a key goes into the same namespaces as the one before
+ * it, so the state remembers where they are. Optional, both or none.
+ */
+export interface RemembersNamespaces<T> {
+  /**
+   * Adds `value` to each of the namespaces that are remembered for the current key under `tag`, in their order, and returns
+   * true; does nothing and returns false if that is not known (any more). The current namespace stays.
+   */
+  addToRemembered?(tag: number, value: T): boolean;
+  /**
+   * The current namespace, under which the current key has a value, is number `index` of `count` to be remembered under
+   * `tag`. They come in order, from 0 to `count - 1`; between them only these values are changed.
+   */
+  remember?(tag: number, index: number, count: number): void;
+}
+
 /** Timers of one kind (event or processing time) of all keys of this backend, ordered by timestamp. They are state. */
 export interface TimerQueue<N> {
   readonly size: number;
@@ -51,6 +68,8 @@ export interface TimerQueue<N> {
   register(timestampMs: number, namespace: N): boolean;
   /** Deletes for the current key; false if there was no such timer. */
   delete(timestampMs: number, namespace: N): boolean;
+  /** Deletes the one and registers the other, for the current key. What windows that grow do with each record. */
+  move(fromMs: number, from: N, toMs: number, to: N): void;
   /** The earliest timestamp; MAX_SAFE_INTEGER + 1 if there is no timer. */
   nextTimestamp(): number;
   /**
@@ -61,6 +80,8 @@ export interface TimerQueue<N> {
   poll(upToMs: number): boolean;
   readonly polledTimestamp: number;
   readonly polledNamespace: N;
+  /** No timer that was restored is later; -Infinity if there was none. */
+  readonly lastRestoredTimestamp: number;
 }
 
 export interface KeyedStateBackend<K = unknown> {
@@ -74,7 +95,7 @@ export interface KeyedStateBackend<K = unknown> {
   readonly currentKeyHash: number;
   /** KeySerializer.hash of the backend's key type. */
   hashOf(key: K): number;
-  /** A hint: keys with these hashes come next. Loads buckets and rows ahead (see design notes on prefetch). */
+  /** A hint: keys with these hashes come next, in this order. Loads buckets and rows ahead (see design notes on prefetch). */
   prefetch(hashes: Int32Array, count: number): void;
 
   /**
@@ -101,11 +122,11 @@ export interface KeyedStateBackend<K = unknown> {
   getNamespacedReducingState<T, N>(
     d: ReducingStateDescriptor<T>,
     namespace: TypeInformation<N>,
-  ): Namespaced<ReducingState<T>, N> & Merging<N> & AddsIfPresent<T>;
+  ): Namespaced<ReducingState<T>, N> & Merging<N> & AddsIfPresent<T> & RemembersNamespaces<T>;
   getNamespacedAggregatingState<In, Acc, Out, N>(
     d: AggregatingStateDescriptor<In, Acc, Out>,
     namespace: TypeInformation<N>,
-  ): Namespaced<AggregatingState<In, Out>, N> & Merging<N> & AddsIfPresent<In>;
+  ): Namespaced<AggregatingState<In, Out>, N> & Merging<N> & AddsIfPresent<In> & RemembersNamespaces<In>;
 
   /** `name` is unique among the operator's timers. */
   getTimerQueue<N>(name: string, namespace: TypeInformation<N>): TimerQueue<N>;

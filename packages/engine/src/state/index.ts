@@ -8,6 +8,7 @@ export type {
   Merging,
   Namespaced,
   OperatorStateBackend,
+  RemembersNamespaces,
   RestoredNames,
   TimerQueue,
 } from './backend.ts';

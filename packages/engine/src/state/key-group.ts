@@ -22,8 +22,10 @@ export const MAX_PARALLELISM_DEFAULT_MIN = 128;
 
 /** The key group of a key. `hash` is KeySerializer.hash(key); `maxParallelism` is 1 .. 32768 and not checked. */
 export function keyGroupOf(hash: number, maxParallelism: number): number {
-  // Non-negative by negation; the one number without a positive counterpart, -2^31, becomes 0 by the mask.
-  return (hash < 0 ? -hash & 0x7fffffff : hash) % maxParallelism;
+  // Non-negative by negation; the one number without a positive counterpart, -2^31, becomes 0 by the mask. No branch: half of
+  // all hashes are negative, in no order, and guessing wrong costs more than all of this.
+  const sign = hash >> 31;
+  return (((hash ^ sign) - sign) & 0x7fffffff) % maxParallelism;
 }
 
 /** The key groups of subtask `subtask` (0 .. parallelism - 1). Throws INVALID_ARGUMENT. */

@@ -45,6 +45,12 @@ export const KEPT_SEEDS: readonly KeptSeed[] = [
       'a checkpoint whose process was killed before its name was durable is settled before it is restored from',
   },
   {
+    seed: 428,
+    workload: 'windows',
+    about:
+      'a window that had fired before a restart takes a record before the watermark is back, and fires again',
+  },
+  {
     seed: 1796038138745,
     about: 'barriers that come faster than a task has turns do not keep it from reading',
   },

@@ -74,6 +74,13 @@ export function gridOf(assigner: object): FixedWindowGrid | undefined {
   return assigner.assignWindows === FixedWindows.prototype.assignWindows ? assigner.grid : undefined;
 }
 
+/** True for the sessions of this file, and for what extends them and merges as they do. */
+export function isSessions(assigner: object): boolean {
+  return (
+    assigner instanceof SessionWindows && assigner.mergeWindows === SessionWindows.prototype.mergeWindows
+  );
+}
+
 abstract class FixedWindows extends WindowAssigner {
   readonly windowType = TIME_WINDOW_TYPE;
   /** For `gridOf`. @internal */

@@ -11,6 +11,7 @@ import {
   type Merging,
   type ReduceFunction,
   ReducingStateDescriptor,
+  type RemembersNamespaces,
 } from '../../state/index.ts';
 import type { TypeInformation } from '../../types/index.ts';
 import { specialise } from '../specialise.ts';
@@ -50,9 +51,8 @@ export interface WindowContents<In, W> extends Merging<W> {
   readonly fast: FastContents<In, W> | undefined;
 }
 
-export interface FastContents<In, W> {
+export interface FastContents<In, W> extends Required<AddsIfPresent<In>>, RemembersNamespaces<In> {
   setNamespace(window: W): void;
-  addIfPresent(value: In): boolean;
 }
 
 /** Checks user functions at construction: PROMISE_NOT_EXPECTED, INVALID_ARGUMENT. */

@@ -190,6 +190,7 @@ describe('tumbling windows of event time', () => {
       deepStrictEqual(after.values, ['a [0, 10) 1,2']);
       after.watermark(100);
       deepStrictEqual(after.values, ['a [0, 10) 1,2']);
+      strictEqual(after.stateEntries, 0);
     }
   });
 

@@ -33,6 +33,7 @@ import {
   type WindowMerge,
   windowEquality,
 } from './merging-window-set.ts';
+import { makeSessionAdd } from './session-add.ts';
 import { EventTimeTrigger, ProcessingTimeTrigger } from './time-trigger.ts';
 import { TimeWindow } from './time-window.ts';
 import type { Trigger, TriggerResult } from './trigger.ts';
@@ -40,6 +41,7 @@ import { Window } from './window.ts';
 import {
   gridOf,
   isMerging,
+  isSessions,
   type MergingWindowAssigner,
   type WindowAssigner,
   type WindowAssignerContext,
@@ -154,11 +156,12 @@ export class WindowOperator<K, In, Acc, Content, Out, W extends Window = TimeWin
         state: state as unknown as FastContents<In, TimeWindow>,
         scratch: new TimeWindow(),
         timers: this.timers as unknown as TimerService<TimeWindow>,
-        mayLackTimer: this.isEventTime && this.latenessMs > 0 && this.context.isRestored,
         isEventTime: this.isEventTime,
         noTimestamp: NO_TIMESTAMP,
-        addSlowly: (startMs, value, timestampMs) =>
-          this.addToWindow(gridWindow<W>(startMs, grid.sizeMs), undefined, value, timestampMs),
+        restoredUntilMs: this.isEventTime ? this.timers.lastRestoredEventTime() : Number.NEGATIVE_INFINITY,
+        renewTimers: (startMs) => this.renewTimers(gridWindow<W>(startMs, grid.sizeMs)),
+        addSlowly: (startMs, value, timestampMs, isCurrent) =>
+          this.addToWindow(gridWindow<W>(startMs, grid.sizeMs), undefined, value, timestampMs, isCurrent),
         skipped: (value, timestampMs) => this.handleSkipped(value, timestampMs),
         missingTimestamp: () => this.missingTimestamp(),
         failed: (startMs, error) => {
@@ -167,7 +170,31 @@ export class WindowOperator<K, In, Acc, Content, Out, W extends Window = TimeWin
         },
       });
     }
+    if (isSessions(this.assigner) && this.isEventTime && this.hasDefaultTrigger) this.compileSessions(label);
     return this.process;
+  }
+
+  private compileSessions(label: string): void {
+    // Sessions are windows of time.
+    const of = (window: TimeWindow): W => window as unknown as W;
+    this.process = specialise(
+      makeSessionAdd<In>,
+      label,
+    )({
+      sets: this.mergingSets as unknown as ListState<WindowAndState<TimeWindow>>,
+      contents: this.contents as unknown as WindowContents<In, TimeWindow>,
+      timers: this.timers,
+      assign: (value, timestampMs) => {
+        if (timestampMs === NO_TIMESTAMP) return undefined;
+        const windows: readonly Window[] = this.assignWindows(value, timestampMs);
+        const [window] = windows;
+        return windows.length === 1 && window instanceof TimeWindow ? window : undefined;
+      },
+      isInRange,
+      moveTimers: (window, grown) => this.moveTimers(of(window), of(grown)),
+      addSlowly: (value, timestampMs) => this.addElement(value, timestampMs),
+      failed: (error) => this.context.wrapUserError(error, this.contentsWhat),
+    });
   }
 
   onEventTime(timestampMs: number, window: W): void {
@@ -245,12 +272,13 @@ export class WindowOperator<K, In, Acc, Content, Out, W extends Window = TimeWin
     }
   }
 
-  /** False if the window is late. */
+  /** False if the window is late. `isCurrent` says that its namespace is that of the contents already. */
   private addToWindow(
     window: W,
     set: MergingWindowSet<W> | undefined,
     value: In,
     timestampMs: number,
+    isCurrent = false,
   ): boolean {
     if (this.isLate(window)) {
       set?.retire(window);
@@ -258,7 +286,7 @@ export class WindowOperator<K, In, Acc, Content, Out, W extends Window = TimeWin
     }
     const { contents, trigger, triggerContext } = this;
     if (!isInRange(window)) throw this.windowOutOfRange(window);
-    contents.setNamespace(set?.stateWindowOf(window) ?? window);
+    if (!isCurrent) contents.setNamespace(set?.stateWindowOf(window) ?? window);
     try {
       contents.add(value, timestampMs);
     } catch (error) {
@@ -442,6 +470,24 @@ export class WindowOperator<K, In, Acc, Content, Out, W extends Window = TimeWin
     if (timeMs === undefined) return;
     if (this.isEventTime) this.timers.deleteEventTimeTimer(window, timeMs);
     else this.timers.deleteProcessingTimeTimer(window, timeMs);
+  }
+
+  /** For the default trigger of event time, and windows that are not over. */
+  private renewTimers(window: W): void {
+    this.timers.registerEventTimeTimer(window, window.maxTimestamp());
+    this.registerCleanupTimer(window);
+  }
+
+  /** As `renewTimers` for `grown`; those of `window` go, unless the two are the same. */
+  private moveTimers(window: W, grown: W): void {
+    const { timers } = this;
+    if (window === grown) return this.renewTimers(window);
+    timers.moveEventTimeTimer(window, window.maxTimestamp(), grown, grown.maxTimestamp());
+    const timeMs = this.cleanupTimerOf(window);
+    const grownTimeMs = this.cleanupTimerOf(grown);
+    if (timeMs === undefined) return;
+    if (grownTimeMs === undefined) timers.deleteEventTimeTimer(window, timeMs);
+    else timers.moveEventTimeTimer(window, timeMs, grown, grownTimeMs);
   }
 
   private loadMergingSet(): MergingWindowSet<W> | undefined {

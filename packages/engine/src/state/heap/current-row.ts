@@ -11,12 +11,14 @@ import { type ByteView, KEY_TAG_NUMBER, KEY_TAG_STRING, type KeySerializer } fro
 import { equalBytes, hashBytes } from './bytes.ts';
 import { findEntry } from './entry-lookup.ts';
 import { type KeyContext, LONG_STRING } from './key-context.ts';
+import { BATCH_MAX } from './prefetched-rows.ts';
 import { ENTRY_IDENTITY, EXTERNAL_IDENTITY, KIND_ENTRY, KIND_MASK, valueOffsetOf } from './row-format.ts';
 import type { RowStore } from './row-store.ts';
 import { Scratch } from './scratch.ts';
 import { bucketIndex } from './slot-table.ts';
 
-const UNKNOWN = -1;
+/** The generation of who knows no row. */
+export const UNKNOWN = -1;
 /** What word 0 of an ENTRY has in these bits if its identity lies in the row. */
 const PLAIN_MASK = KIND_MASK | EXTERNAL_IDENTITY;
 /** The same by byte: the upper half of byte 1 of an ENTRY, and what byte 3 is at least if the identity is external. */
@@ -89,6 +91,10 @@ export class CurrentRow<N = unknown> {
   locate(): number {
     const { context, store, suffixLength } = this;
     const { key, tagBytes } = context;
+    if (context.position < BATCH_MAX) {
+      const ahead = this.rowAhead();
+      if (ahead !== 0) return this.keep(context.hash, ahead);
+    }
     if (typeof key !== 'string' || !context.compareStrings || !this.hasNamespace) return this.locateNumber();
     const hash = suffixLength === 0 ? context.hash : this.namespaceHash();
     const { chunkShift, chunkMask } = store;
@@ -114,6 +120,17 @@ export class CurrentRow<N = unknown> {
       if (i < length || (tagBytes !== 0 && bytes[start - 1] !== KEY_TAG_STRING)) continue;
       if (suffixLength === 0 || this.isSuffix(row, start + 1 + length)) return this.keep(hash, row);
     }
+  }
+
+  /** The row that was found ahead, if it is that of the current key; 0 if not. Stores with namespaces have none. */
+  private rowAhead(): number {
+    const { context, store } = this;
+    const row = store.rowAhead(context.position);
+    if (row === 0) return 0;
+    const word = store.wordOf(row);
+    if ((word & PLAIN_MASK) !== KIND_ENTRY) return 0;
+    const at = store.offsetOf(row);
+    return context.match(store.viewOf(row), at + ENTRY_IDENTITY) === at + valueOffsetOf(word) ? row : 0;
   }
 
   private locateNumber(): number {

@@ -14,7 +14,7 @@
 
 import { generateCode } from '../../base/index.ts';
 import type { TypeSerializer } from '../../types/index.ts';
-import type { AddsIfPresent, Merging, Namespaced } from '../backend.ts';
+import type { AddsIfPresent, Merging, Namespaced, RemembersNamespaces } from '../backend.ts';
 import type {
   AggregateFunction,
   AggregatingState,
@@ -23,9 +23,10 @@ import type {
   ValueState,
 } from '../descriptors.ts';
 import { copyBytes } from './bytes.ts';
-import type { CurrentRow } from './current-row.ts';
+import { type CurrentRow, UNKNOWN } from './current-row.ts';
 import { setEntryValue } from './entry-rows.ts';
 import { EntryState, type StateWorkspace } from './entry-state.ts';
+import { RememberedRows } from './remembered-rows.ts';
 import { EXTERNAL_VALUE, UNITS_MASK, VALUE_OFFSET_MASK, VALUE_OFFSET_SHIFT } from './row-format.ts';
 import type { RowStore } from './row-store.ts';
 import type { StateTtl } from './state-ttl.ts';
@@ -67,7 +68,7 @@ export function createValueState<T, N>(
 export function createReducingState<T, N>(
   parts: EntryStateParts<T, N>,
   reduce: ReduceFunction<T>,
-): Namespaced<ReducingState<T>, N> & Merging<N> & Required<AddsIfPresent<T>> {
+): Namespaced<ReducingState<T>, N> & Merging<N> & Required<AddsIfPresent<T>> & RemembersNamespaces<T> {
   const methods = `
   get() {
     ${locateVisible(parts.ttl)}
@@ -89,6 +90,7 @@ export function createReducingState<T, N>(
     this.write(this.reduce(value, added));
     return true;
   }
+  ${rememberingText(parts, 'this.reduce(value, added)')}
   mergeNamespaces(target, sources) {
     this.mergeInto(target, sources, (a, b) => this.reduce(a, b), (value) => this.write(value));
   }`;
@@ -98,7 +100,10 @@ export function createReducingState<T, N>(
 export function createAggregatingState<In, Acc, Out, N>(
   parts: EntryStateParts<Acc, N>,
   aggregate: AggregateFunction<In, Acc, Out>,
-): Namespaced<AggregatingState<In, Out>, N> & Merging<N> & Required<AddsIfPresent<In>> {
+): Namespaced<AggregatingState<In, Out>, N> &
+  Merging<N> &
+  Required<AddsIfPresent<In>> &
+  RemembersNamespaces<In> {
   const methods = `
   get() {
     ${locateVisible(parts.ttl)}
@@ -120,6 +125,7 @@ export function createAggregatingState<In, Acc, Out, N>(
     this.write(this.aggregate.add(added, value));
     return true;
   }
+  ${rememberingText(parts, 'this.aggregate.add(added, value)')}
   mergeNamespaces(target, sources) {
     this.mergeInto(target, sources, (a, b) => this.aggregate.merge(a, b), (value) => this.write(value));
   }`;
@@ -160,6 +166,33 @@ function ttlText(ttl: StateTtl | undefined): string {
   }`;
 }
 
+/** The methods of RemembersNamespaces. `change` is the new value, from `value` and `added`. */
+function rememberingText<T, N>(parts: EntryStateParts<T, N>, change: string): string {
+  const { ttl, current, serializer } = parts;
+  if (ttl !== undefined) return '';
+  return `
+  addToRemembered(tag, added) {
+    const { remembered } = this;
+    if (remembered === undefined) return false;
+    const first = remembered.find(tag);
+    if (first < 0) return false;
+    // A value that grows moves its row, which may be the current one.
+    this.current.generation = ${UNKNOWN};
+    const { rows } = remembered;
+    for (let i = first, end = first + remembered.width; i < end; i++) {
+      const row = rows[i];
+      ${readText(current.store)}
+      const changed = ${change};
+      ${storeText(current.store, serializer, '')}
+    }
+    return true;
+  }
+  remember(tag, index, count) {
+    if (this.remembered === undefined) this.remembered = new RememberedRows(this.current);
+    this.remembered.note(tag, index, count, this.current.find());
+  }`;
+}
+
 /** Declares view, at and word of the row. */
 function rowText(store: RowStore): string {
   return `const view = this.views[row >>> ${store.chunkShift}];
@@ -184,38 +217,42 @@ function touchText(store: RowStore): string {
 }
 
 function writeText<T>(store: RowStore, serializer: TypeSerializer<T>): string {
+  return `
+  write(changed) {
+    ${LOCATE}
+    if (row === 0) { this.insert(changed); return; }
+    ${storeText(store, serializer, 'current.row = ')}
+  }`;
+}
+
+/** Gives `row` the value `changed`. Where it moves, the new row is what `assign` is followed by. */
+function storeText<T>(store: RowStore, serializer: TypeSerializer<T>, assign: string): string {
   const offset = `((word >>> ${VALUE_OFFSET_SHIFT}) & ${VALUE_OFFSET_MASK})`;
   if (IN_PLACE.has(serializer.description.kind)) {
-    return `
-  write(value) {
-    ${LOCATE}
-    if (row === 0) { this.insert(value); return; }
-    ${touchText(store)}
-    ${rowText(store)}
-    view.pos = at + ${offset};
-    view.limit = view.pos + ${serializer.fixedSizeBytes};
-    this.serializer.encode(view, value);
-  }`;
-  }
-  return `
-  write(value) {
-    ${LOCATE}
-    if (row === 0) { this.insert(value); return; }
-    const scratch = this.scratch.view;
-    scratch.pos = 0;
-    scratch.limit = scratch.u8.length;
-    const length = this.serializer.encode(scratch, value) ? scratch.pos : this.scratch.encode(this.serializer, value);
-    ${rowText(store)}
-    const end = ${offset} + length;
-    const units = word & ${UNITS_MASK};
-    if ((word & ${EXTERNAL_VALUE}) === 0 && end <= units << 3 && units <= ${COPY_UNITS_MAX}) {
+    return `{
       ${touchText(store)}
-      copyBytes(scratch, 0, view, at + end - length, length);
-    } else {
-      current.row = setEntryValue(this.store, row, this.scratch.view, length);
-      this.scratch.trim();
-    }
-  }`;
+      ${rowText(store)}
+      view.pos = at + ${offset};
+      view.limit = view.pos + ${serializer.fixedSizeBytes};
+      this.serializer.encode(view, changed);
+    }`;
+  }
+  return `{
+      const scratch = this.scratch.view;
+      scratch.pos = 0;
+      scratch.limit = scratch.u8.length;
+      const length = this.serializer.encode(scratch, changed) ? scratch.pos : this.scratch.encode(this.serializer, changed);
+      ${rowText(store)}
+      const end = ${offset} + length;
+      const units = word & ${UNITS_MASK};
+      if ((word & ${EXTERNAL_VALUE}) === 0 && end <= units << 3 && units <= ${COPY_UNITS_MAX}) {
+        ${touchText(store)}
+        copyBytes(scratch, 0, view, at + end - length, length);
+      } else {
+        ${assign}setEntryValue(this.store, row, this.scratch.view, length);
+        this.scratch.trim();
+      }
+    }`;
 }
 
 /** The user's functions, and the time-to-live, which become properties of the state. */
@@ -229,6 +266,7 @@ function generate<T, N, S>(parts: EntryStateParts<T, N>, methods: string, functi
   constructor(current, serializer, workspace, { ${names} }) {
     super(current, serializer, workspace);
     this.views = current.store.views;
+    this.remembered = undefined;
     Object.assign(this, { ${names} });
   }
 ${methods}
@@ -242,6 +280,6 @@ ${writeText(current.store, serializer)}
       workspace: StateWorkspace,
       properties: Properties,
     ) => S
-  >('keyed state', { EntryState, copyBytes, setEntryValue }, source);
+  >('keyed state', { EntryState, RememberedRows, copyBytes, setEntryValue }, source);
   return new State(current, serializer, workspace, properties);
 }

@@ -22,6 +22,7 @@ import type {
   KeyedStateToRestore,
   Merging,
   Namespaced,
+  RemembersNamespaces,
   RestoredNames,
   TimerQueue,
 } from '../backend.ts';
@@ -179,6 +180,7 @@ class HeapKeyedStateBackend<K> implements KeyedStateBackend<K> {
     let left = PREFETCH_STATES_MAX;
     for (const store of this.prefetchable) {
       if (store.entries === 0 || store.entries < this.prefetchEntriesMin) continue;
+      this.context.beginBatch();
       this.prefetcher.run(store, hashes, count);
       if (--left === 0) break;
     }
@@ -235,7 +237,7 @@ class HeapKeyedStateBackend<K> implements KeyedStateBackend<K> {
   getNamespacedReducingState<T, N>(
     descriptor: ReducingStateDescriptor<T>,
     namespace: TypeInformation<N>,
-  ): Namespaced<ReducingState<T>, N> & Merging<N> & AddsIfPresent<T> {
+  ): Namespaced<ReducingState<T>, N> & Merging<N> & AddsIfPresent<T> & RemembersNamespaces<T> {
     return this.registry.register(registrationOf(descriptor, namespace), (store, serializers) => {
       return createReducingState(this.partsOf<T, N>(store, serializers), descriptor.reduce);
     });
@@ -244,7 +246,7 @@ class HeapKeyedStateBackend<K> implements KeyedStateBackend<K> {
   getNamespacedAggregatingState<In, Acc, Out, N>(
     descriptor: AggregatingStateDescriptor<In, Acc, Out>,
     namespace: TypeInformation<N>,
-  ): Namespaced<AggregatingState<In, Out>, N> & Merging<N> & AddsIfPresent<In> {
+  ): Namespaced<AggregatingState<In, Out>, N> & Merging<N> & AddsIfPresent<In> & RemembersNamespaces<In> {
     return this.registry.register(registrationOf(descriptor, namespace), (store, serializers) => {
       return createAggregatingState(this.partsOf<Acc, N>(store, serializers), descriptor.aggregate);
     });

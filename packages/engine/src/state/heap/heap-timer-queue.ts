@@ -1,40 +1,47 @@
 /**
- * Timers of one kind of an operator: rows in a store, so that registering twice is seen and snapshots hold them, and a
- * heap of the rows by time.
+ * Timers of one kind of an operator: rows in a store, so that registering twice is seen and snapshots hold them, and
+ * heaps of the rows by time.
  *
  * A timer is an ENTRY without value whose identity is key, namespace and timestamp. Deleting only marks it DEAD: its
  * place in the heap goes when it comes to the top, or with a compaction when half of the heap is dead; each compaction
- * is paid for by as many deletions. Registering a dead timer again revives it.
+ * is paid for by as many deletions. Registering a dead timer again revives it. A timer that is moved to a later time
+ * keeps its row, which says the new time, and its place in the heap: it gets another one when it comes to the top. So a
+ * session that grows with each record costs the heap nothing.
  *
  * Invariants:
- * I1 The heap has exactly the rows of the store, live and dead, each once; `size` counts the live ones.
- * I2 Timers of equal timestamp come in the order of (slot hash, identity bytes), a function of key and namespace.
+ * I1 The heaps have exactly the rows of the store, live and dead, each once; `size` counts the live ones.
+ * I2 Timers of equal timestamp come in the order of (key group, slot hash, identity bytes), a function of key and
+ *    namespace.
+ * I3 The timestamp of a row in the heap is that of the row, or an earlier one if the timer was moved.
  */
 import { MillraceError } from '../../base/index.ts';
 import type { ByteView, KeySerializer } from '../../types/index.ts';
 import type { TimerQueue } from '../backend.ts';
-import { compareBytes, hashBytes } from './bytes.ts';
+import { compareBytes, copyBytes, hashBytes } from './bytes.ts';
 import { findEntry } from './entry-lookup.ts';
 import { ByteRun, insertEntry, readIdentity, removeEntry } from './entry-rows.ts';
 import type { KeyContext } from './key-context.ts';
-import { KIND_DEAD, KIND_ENTRY, KIND_MASK, ROW_WORD_1, ROW_WORD_2 } from './row-format.ts';
+import { KIND_DEAD, KIND_ENTRY, KIND_MASK, ROW_WORD_1, ROW_WORD_2, valueOffsetOf } from './row-format.ts';
 import type { RowStore } from './row-store.ts';
 import { Scratch } from './scratch.ts';
-import { TimerHeap } from './timer-heap.ts';
+import { TimerGroups } from './timer-groups.ts';
 
 /** What nextTimestamp() says when there is no timer: later than any. */
 const NEVER = Number.MAX_SAFE_INTEGER + 1;
 const TIMESTAMP_BYTES = 8;
-/** Below this size dead timers are left where they are. */
+/** In a heap below this size dead timers are left where they are. */
 const COMPACT_SIZE_MIN = 64;
 
 export class HeapTimerQueue<N> implements TimerQueue<N> {
   polledTimestamp = 0;
+  readonly lastRestoredTimestamp: number;
   private readonly context: KeyContext;
   private readonly store: RowStore;
   private readonly namespaceSerializer: KeySerializer<N>;
-  private readonly heap: TimerHeap;
+  private readonly heaps: TimerGroups;
   private dead = 0;
+  /** True if a timer was moved since there were none. */
+  private hasMoved = false;
   private namespace: N | undefined = undefined;
   /** Namespace and timestamp, encoded. */
   private readonly suffix = new Scratch();
@@ -48,21 +55,25 @@ export class HeapTimerQueue<N> implements TimerQueue<N> {
     this.context = context;
     this.store = store;
     this.namespaceSerializer = namespaceSerializer;
-    this.heap = new TimerHeap((a, b) => this.compareRows(a, b));
+    this.heaps = new TimerGroups(store.tables.length, (a, b) => this.compareRows(a, b));
+    let last = Number.NEGATIVE_INFINITY;
     store.forEachRow((row, word) => {
       const kind = word & KIND_MASK;
       if (kind !== KIND_ENTRY && kind !== KIND_DEAD) return;
       readIdentity(store, row, this.run);
       const { view, at, length } = this.run;
       const timestamp = view.dv.getFloat64(at + length - TIMESTAMP_BYTES, true);
-      this.heap.append(timestamp, store.getInt(row, ROW_WORD_2), row);
-      if (kind === KIND_DEAD) this.dead++;
+      if (kind === KIND_ENTRY && timestamp > last) last = timestamp;
+      const group = store.groupOf(row);
+      this.heaps.append(group, timestamp, store.getInt(row, ROW_WORD_2), row);
+      if (kind === KIND_DEAD) this.countDead(group, 1);
     });
-    this.heap.heapify();
+    this.heaps.heapify();
+    this.lastRestoredTimestamp = last;
   }
 
   get size(): number {
-    return this.heap.size - this.dead;
+    return this.heaps.size - this.dead;
   }
 
   get polledNamespace(): N {
@@ -76,7 +87,7 @@ export class HeapTimerQueue<N> implements TimerQueue<N> {
       const word = store.wordOf(row);
       if ((word & KIND_MASK) === KIND_ENTRY) return false;
       store.setInt(row, 0, (word & ~KIND_MASK) | KIND_ENTRY);
-      this.dead--;
+      this.countDead(context.group, -1);
     } else {
       const identityLength = context.encodeWith(this.suffix.view, this.suffixLength);
       const { encoded, group, hash } = context;
@@ -91,7 +102,7 @@ export class HeapTimerQueue<N> implements TimerQueue<N> {
         encoded,
         0,
       );
-      this.heap.push(timestampMs + 0, this.hash, added);
+      this.heaps.push(group, timestampMs + 0, this.hash, added);
     }
     store.entries++;
     return true;
@@ -105,27 +116,35 @@ export class HeapTimerQueue<N> implements TimerQueue<N> {
     if ((word & KIND_MASK) === KIND_DEAD) return false;
     store.setInt(row, 0, (word & ~KIND_MASK) | KIND_DEAD);
     store.entries--;
-    this.dead++;
-    if (this.dead * 2 > this.heap.size && this.heap.size >= COMPACT_SIZE_MIN) this.compact();
+    const { group } = this.context;
+    this.countDead(group, 1);
+    const { size, dead } = this.heaps.heapOf(group);
+    if (dead * 2 > size && size >= COMPACT_SIZE_MIN) this.compact(group);
     return true;
   }
 
+  move(fromMs: number, from: N, toMs: number, to: N): void {
+    if (toMs > fromMs && this.rewrite(fromMs, from, toMs, to)) return;
+    this.delete(fromMs, from);
+    this.register(toMs, to);
+  }
+
   nextTimestamp(): number {
-    this.dropDead();
-    return this.heap.size === 0 ? NEVER : this.heap.firstTimestamp;
+    if (this.dead > 0 || this.hasMoved) this.settleFirst();
+    return this.heaps.size === 0 ? NEVER : this.heaps.firstTimestamp;
   }
 
   poll(upToMs: number): boolean {
-    if (this.nextTimestamp() > upToMs || this.heap.size === 0) return false;
-    const { context, store, heap, run } = this;
-    const row = heap.firstRow;
-    this.polledTimestamp = heap.firstTimestamp;
+    if (this.nextTimestamp() > upToMs || this.heaps.size === 0) return false;
+    const { context, store, heaps, run } = this;
+    const row = heaps.firstRow;
+    this.polledTimestamp = heaps.firstTimestamp;
     readIdentity(store, row, run);
     run.view.pos = run.at;
     const key = context.serializer.decode(run.view);
     this.namespace = this.namespaceSerializer.decode(run.view);
     const hash = store.getInt(row, ROW_WORD_1);
-    heap.pop();
+    heaps.pop();
     removeEntry(store, row);
     store.entries--;
     context.select(key, hash);
@@ -147,23 +166,63 @@ export class HeapTimerQueue<N> implements TimerQueue<N> {
     return findEntry(this.store, context, this.hash, view, this.suffixLength);
   }
 
-  private dropDead(): void {
-    const { heap, store } = this;
-    while (this.dead > 0 && (store.wordOf(heap.firstRow) & KIND_MASK) === KIND_DEAD) {
-      removeEntry(store, heap.firstRow);
-      heap.pop();
-      this.dead--;
-    }
+  /**
+   * Gives the row of a live timer of the current key another identity; false if there is none, or one with the new
+   * identity, or if the row cannot hold it.
+   */
+  private rewrite(fromMs: number, from: N, toMs: number, to: N): boolean {
+    const { context, store } = this;
+    const row = this.find(fromMs, from);
+    if (row === 0) return false;
+    const word = store.wordOf(row);
+    if (word < 0 || (word & KIND_MASK) !== KIND_ENTRY) return false;
+    const { hash, suffixLength } = this;
+    if (this.find(toMs, to) !== 0 || this.suffixLength !== suffixLength) return false;
+    store.setInt(row, ROW_WORD_2, this.hash);
+    const end = store.offsetOf(row) + valueOffsetOf(word);
+    copyBytes(this.suffix.view, 0, store.viewOf(row), end - suffixLength, suffixLength);
+    store.removeFromTable(context.group, hash, row);
+    store.addToTable(context.group, this.hash, row);
+    this.hasMoved = true;
+    return true;
   }
 
-  private compact(): void {
-    const { store } = this;
-    this.heap.filter((row) => {
+  /** Makes the first timer of the heaps a live one with the timestamp that its row says. */
+  private settleFirst(): void {
+    const { heaps, store } = this;
+    while (heaps.size > 0) {
+      const row = heaps.firstRow;
+      const word = store.wordOf(row);
+      if ((word & KIND_MASK) === KIND_DEAD) {
+        this.countDead(heaps.firstGroup, -1);
+        heaps.pop();
+        removeEntry(store, row);
+        continue;
+      }
+      // A timer whose identity is external is never moved.
+      if (!this.hasMoved || word < 0) return;
+      const end = store.offsetOf(row) + valueOffsetOf(word);
+      const timestamp = store.viewOf(row).dv.getFloat64(end - TIMESTAMP_BYTES, true);
+      if (timestamp === heaps.firstTimestamp) return;
+      heaps.postponeFirst(timestamp, store.getInt(row, ROW_WORD_2));
+    }
+    this.hasMoved = false;
+  }
+
+  /** `count` more timers of the key group are dead. */
+  private countDead(group: number, count: number): void {
+    this.dead += count;
+    this.heaps.heapOf(group).dead += count;
+  }
+
+  private compact(group: number): void {
+    const { store, heaps } = this;
+    heaps.filter(group, (row) => {
       if ((store.wordOf(row) & KIND_MASK) === KIND_ENTRY) return true;
       removeEntry(store, row);
       return false;
     });
-    this.dead = 0;
+    this.countDead(group, -heaps.heapOf(group).dead);
   }
 
   private compareRows(a: number, b: number): number {

@@ -12,6 +12,7 @@ import { type ByteView, KEY_TAG_NUMBER, KEY_TAG_STRING, type KeySerializer } fro
 import type { KeyGroupRange } from '../handles.ts';
 import { keyGroupOf } from '../key-group.ts';
 import { copyBytes, equalBytes } from './bytes.ts';
+import { BATCH_MAX } from './prefetched-rows.ts';
 import { Scratch } from './scratch.ts';
 
 /** A string encoding that begins with this byte or a higher one is not one byte a character. */
@@ -28,6 +29,8 @@ export class KeyContext<K = unknown> {
   generation = 0;
   /** How often the current key was selected once more, which does not change the generation. For who counts records. */
   repeats = 0;
+  /** Position of the current record in its batch, for what was found ahead: a guess. No position is BATCH_MAX or above. */
+  position = BATCH_MAX;
   /** Those who keep the row of the current key. */
   readonly followers: { generation: number }[] = [];
 
@@ -62,6 +65,7 @@ export class KeyContext<K = unknown> {
 
   /** Makes `key` the current one. `hash` is its hash. Asserts that its group is one of the backend's. */
   select(key: K, hash: number): void {
+    if (this.position < BATCH_MAX) this.position++;
     // Records of one key often follow each other: what is known of the key stays known. Objects may have changed.
     if (hash === this.hash && key === this.key && typeof key !== 'object' && this.group >= 0) {
       this.repeats++;
@@ -75,6 +79,11 @@ export class KeyContext<K = unknown> {
     this.nextGeneration();
   }
 
+  /** The keys of a batch come next, in order. */
+  beginBatch(): void {
+    this.position = -1;
+  }
+
   /** Rows were removed behind the back of the states: none knows the row of the current key any more. */
   forgetRows(): void {
     this.nextGeneration();
@@ -84,6 +93,7 @@ export class KeyContext<K = unknown> {
   deselect(): void {
     this.key = undefined;
     this.group = -1;
+    this.position = BATCH_MAX;
     this.nextGeneration();
   }
 

@@ -16,6 +16,7 @@
 import type { KeyedStateKind } from '../handles.ts';
 import { KeyGroupRows } from './key-group-rows.ts';
 import { PAGE_HEAD_UNITS, type PageSizes, PageStore, UNIT_BYTES } from './page-store.ts';
+import { NOTHING_PREFETCHED, type PrefetchedRows } from './prefetched-rows.ts';
 import { KIND_FREE, KIND_MASK, ROW_WORD_1, ROW_WORD_2, rowWord, UNITS_MASK, unitsOf } from './row-format.ts';
 import { CLASS_UNITS, classFor, classWithin, MIN_ROW_UNITS } from './size-class.ts';
 import {
@@ -38,6 +39,10 @@ export class RowStore extends PageStore {
   entries = 0;
   /** Units of all rows that are not free. */
   liveUnits = 0;
+  /** How many rows were ever freed: who remembers addresses sees by it whether they are still right. */
+  freedRows = 0;
+  /** The rows of the next records, found ahead. */
+  prefetched: PrefetchedRows = NOTHING_PREFETCHED;
   /** Bytes of the largest row for anything of unknown size: at most half a page. */
   readonly inlineBytesMax: number;
   /** Bytes of the largest row at all, for pieces of external values. */
@@ -79,6 +84,16 @@ export class RowStore extends PageStore {
   /** Entries in the table of a key group. */
   entriesOf(group: number): number {
     return this.groups[group]?.count ?? 0;
+  }
+
+  /**
+   * The row that was found ahead for the record at this position of its batch; 0 if none is known. It may be the row of
+   * another key.
+   */
+  rowAhead(position: number): number {
+    const { prefetched } = this;
+    if (position < 0 || position >= prefetched.count || prefetched.freedRows !== this.freedRows) return 0;
+    return prefetched.rows[position]!;
   }
 
   /** Key group of the page of `row`, counted from the first. */
@@ -134,6 +149,7 @@ export class RowStore extends PageStore {
 
   /** Frees a row that nothing refers to any more. */
   free(row: number): void {
+    this.freedRows++;
     const page = row >>> this.pageShift;
     const rows = this.rowsOf(this.pageGroup[page]!);
     this.touch(row);

@@ -2,14 +2,17 @@
  * A heap of timers: row addresses ordered by timestamp, then by hash, then by whatever `compareRows` says.
  *
  * Four children a node, in columns: the children of a node lie in one or two cache lines, and ties (all windows that
- * end together) are mostly decided by the hash, without looking at a row. Used by the timer queue only.
+ * end together) are mostly decided by the hash, without looking at a row. Each key group with timers has one
+ * (timer-groups.ts).
  */
 
 const CHILDREN_LOG = 2;
-const FIRST_CAPACITY = 16;
+const FIRST_CAPACITY = 4;
 
 export class TimerHeap {
   size = 0;
+  /** Of the timers in it, those that were deleted: counted by the owner. */
+  dead = 0;
   private timestamps = new Float64Array(FIRST_CAPACITY);
   private hashes = new Int32Array(FIRST_CAPACITY);
   private rows = new Int32Array(FIRST_CAPACITY);
@@ -38,6 +41,11 @@ export class TimerHeap {
   pop(): void {
     const last = --this.size;
     if (last > 0) this.siftDown(0, this.timestamps[last]!, this.hashes[last]!, this.rows[last]!);
+  }
+
+  /** Gives the earliest timer a later place. */
+  postponeFirst(timestamp: number, hash: number): void {
+    this.siftDown(0, timestamp, hash, this.rows[0]!);
   }
 
   /** Keeps the timers for whose rows `keep` returns true; it is called once for each. */
@@ -74,35 +82,44 @@ export class TimerHeap {
     this.rows[i] = row;
   }
 
-  private move(from: number, to: number): void {
-    this.timestamps[to] = this.timestamps[from]!;
-    this.hashes[to] = this.hashes[from]!;
-    this.rows[to] = this.rows[from]!;
-  }
-
   private siftUp(i: number, timestamp: number, hash: number, row: number): void {
+    const { timestamps, hashes, rows } = this;
     while (i > 0) {
       const parent = (i - 1) >> CHILDREN_LOG;
       if (!this.isBefore(timestamp, hash, row, parent)) break;
-      this.move(parent, i);
+      timestamps[i] = timestamps[parent]!;
+      hashes[i] = hashes[parent]!;
+      rows[i] = rows[parent]!;
       i = parent;
     }
     this.set(i, timestamp, hash, row);
   }
 
   private siftDown(i: number, timestamp: number, hash: number, row: number): void {
-    const { size } = this;
+    const { size, timestamps, hashes, rows } = this;
     for (;;) {
       const firstChild = (i << CHILDREN_LOG) + 1;
       if (firstChild >= size) break;
       const end = Math.min(firstChild + (1 << CHILDREN_LOG), size);
       let least = firstChild;
+      let leastTimestamp = timestamps[least]!;
+      let leastHash = hashes[least]!;
       for (let child = firstChild + 1; child < end; child++) {
-        if (this.isBefore(this.timestamps[child]!, this.hashes[child]!, this.rows[child]!, least))
-          least = child;
+        const childTimestamp = timestamps[child]!;
+        if (childTimestamp > leastTimestamp) continue;
+        const childHash = hashes[child]!;
+        if (childTimestamp === leastTimestamp) {
+          if (childHash > leastHash) continue;
+          if (childHash === leastHash && this.compareRows(rows[child]!, rows[least]!) >= 0) continue;
+        }
+        least = child;
+        leastTimestamp = childTimestamp;
+        leastHash = childHash;
       }
       if (this.isBefore(timestamp, hash, row, least)) break;
-      this.move(least, i);
+      timestamps[i] = leastTimestamp;
+      hashes[i] = leastHash;
+      rows[i] = rows[least]!;
       i = least;
     }
     this.set(i, timestamp, hash, row);

@@ -202,12 +202,21 @@ class ModelRun {
     const id = `${String(timestamp).padStart(5, '0')} ${key} ${namespace}`;
     if (random.oneIn(4)) {
       assert.equal(states.timers.delete(timestamp, namespace), model.timers.delete(id));
+    } else if (random.oneIn(3)) {
+      const to = Math.max(0, timestamp + random.below(60) - 15);
+      const toNamespace = `n${random.below(2)}`;
+      states.timers.move(timestamp, namespace, to, toNamespace);
+      model.timers.delete(id);
+      model.timers.add(`${String(to).padStart(5, '0')} ${key} ${toNamespace}`);
     } else if (random.oneIn(10)) {
       const upTo = random.below(100);
+      let last = -1;
       while (states.timers.poll(upTo)) {
         const { polledTimestamp, polledNamespace } = states.timers;
         const polled = `${String(polledTimestamp).padStart(5, '0')} ${this.backend.currentKey} ${polledNamespace}`;
         assert.ok(model.timers.delete(polled), `${polled} fired`);
+        assert.ok(polledTimestamp >= last, `${polled} fired after ${last}`);
+        last = polledTimestamp;
       }
       for (const each of model.timers) assert.ok(Number(each.slice(0, 5)) > upTo, `${each} did not fire`);
     } else {

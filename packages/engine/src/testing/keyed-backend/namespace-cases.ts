@@ -2,11 +2,13 @@
 import assert from 'node:assert/strict';
 import {
   AggregatingStateDescriptor,
+  type KeyedStateBackend,
   ListStateDescriptor,
   ReducingStateDescriptor,
   ValueStateDescriptor,
 } from '../../state/index.ts';
 import { Types } from '../../types/index.ts';
+import { seededRandom } from '../seeded-random.ts';
 import { type BackendCases, useKey } from './backend-workbench.ts';
 
 const Window = Types.POJO('Window', { start: Types.LONG, end: Types.LONG });
@@ -19,6 +21,23 @@ const collect = {
   getResult: (accumulator: string[]) => accumulator.join(','),
   merge: (a: string[], b: string[]) => [...a, ...b],
 };
+
+/** One whose values keep their size, and one whose values grow. */
+function rememberingStates(backend: KeyedStateBackend<string>) {
+  const count = {
+    createAccumulator: () => 0,
+    add: (_: string, sum: number) => sum + 1,
+    getResult: (sum: number) => sum,
+    merge: (a: number, b: number) => a + b,
+  };
+  return [
+    backend.getNamespacedAggregatingState(new AggregatingStateDescriptor('c', count, Types.LONG), Types.LONG),
+    backend.getNamespacedAggregatingState(
+      new AggregatingStateDescriptor('g', collect, Types.LIST(Types.STRING)),
+      Types.LONG,
+    ),
+  ] as const;
+}
 
 export const namespaceCases: BackendCases = {
   'each namespace of a key has state of its own': async (bench) => {
@@ -78,6 +97,54 @@ export const namespaceCases: BackendCases = {
       );
       assert.deepEqual([list.get(), sum.get(), all.get()], [[1, 2], 3, 'x,y']);
     }
+  },
+
+  'namespaces that are remembered get what each of them would get': async (bench) => {
+    const random = seededRandom(7);
+    let backend = await bench.create();
+    let states = rememberingStates(backend);
+    if (states[0].remember === undefined || states[1].remember === undefined) return;
+    const model = new Map<string, string[]>();
+    let hits = 0;
+    for (let step = 0; step < 2000; step++) {
+      const key = `k${random.below(random.oneIn(3) ? 200 : 4)}`;
+      const first = random.below(4);
+      const namespaces = [first, first + 1, first + 2];
+      const value = String(step % 10).repeat(random.below(4));
+      useKey(backend, key);
+      for (const [index, state] of states.entries()) {
+        if (random.oneIn(40)) {
+          state.setNamespace(first);
+          state.clear();
+          model.delete(`${index} ${key} ${first}`);
+        }
+        state.setNamespace(first);
+        state.get();
+        const isKnown = state.addToRemembered!(first, value);
+        const current = isKnown ? state.get() : undefined;
+        if (isKnown) hits++;
+        else {
+          for (const [i, namespace] of namespaces.entries()) {
+            state.setNamespace(namespace);
+            if (!state.addIfPresent!(value)) state.add(value);
+            state.remember!(first, i, namespaces.length);
+          }
+        }
+        for (const namespace of namespaces) {
+          const id = `${index} ${key} ${namespace}`;
+          model.set(id, [...(model.get(id) ?? []), value]);
+          state.setNamespace(namespace);
+          const expected = index === 0 ? model.get(id)!.length : model.get(id)!.join(',');
+          assert.equal(state.get(), expected);
+          if (isKnown && namespace === first) assert.equal(current, expected, 'the current namespace stays');
+        }
+      }
+      if (random.oneIn(500)) {
+        backend = await bench.restoreOf(backend);
+        states = rememberingStates(backend);
+      }
+    }
+    assert.ok(hits > 200, `${hits} hits`);
   },
 
   'merging moves what is in the sources into the target, and the current namespace stays': async (bench) => {

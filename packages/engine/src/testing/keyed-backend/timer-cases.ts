@@ -78,6 +78,46 @@ export const timerCases: BackendCases = {
     assert.equal(timers.register(0, 2), false);
   },
 
+  'moving a timer is deleting the one and registering the other, whichever of them are there': async (
+    bench,
+  ) => {
+    const backend = await bench.create();
+    const timers = backend.getTimerQueue('t', Types.STRING);
+    useKey(backend, 'b');
+    timers.register(5, 'x');
+    useKey(backend, 'a');
+    timers.register(5, 'x');
+    timers.move(5, 'x', 9, 'y');
+    assert.equal(timers.size, 2);
+    assert.equal(timers.delete(5, 'x'), false);
+    assert.equal(timers.register(9, 'y'), false);
+    timers.move(9, 'y', 12, 'z');
+    timers.move(12, 'z', 7, 'longer');
+    timers.move(1, 'none', 8, 'x');
+    assert.equal(timers.register(5, 'x'), true, 'where one was moved from there is room');
+    timers.move(5, 'x', 8, 'x');
+    timers.register(6, 'x');
+    timers.delete(6, 'x');
+    timers.move(6, 'x', 10, 'x');
+    assert.equal(timers.size, 4);
+    const expected = [
+      [5, 'b', 'x'],
+      [7, 'a', 'longer'],
+      [8, 'a', 'x'],
+      [10, 'a', 'x'],
+    ];
+    const restored = await bench.restoreOf(backend);
+    const restoredTimers = restored.getTimerQueue('t', Types.STRING);
+    assert.deepEqual(
+      [timers, restoredTimers].map((each) => each.lastRestoredTimestamp),
+      [-Infinity, 10],
+    );
+    assert.deepEqual(drain(restored, restoredTimers), expected);
+    assert.equal(timers.nextTimestamp(), 5);
+    assert.deepEqual(drain(backend, timers), expected);
+    assert.deepEqual(backend.statistics(), { entries: 0, sizeBytes: 0 });
+  },
+
   'deleting most timers leaves the others in order': async (bench) => {
     const backend = await bench.create();
     const timers = backend.getTimerQueue('t', Types.VOID);
