@@ -3,7 +3,8 @@
  * segment, and sends control elements to all channels (RecordWriter and ResultPartition in Flink).
  *
  * Called by the generated code of a chain (`collect`) and by the task (everything else). It knows no clock and no thread:
- * the task flushes after the buffer timeout and before it sleeps, and asks `isAvailable` before it gives the chain a turn.
+ * the task flushes after the buffer timeout, before it sleeps, and when another of its edges has sent a segment; and it asks
+ * `isAvailable` before it gives the chain a turn.
  *
  * A call never waits. What does not fit into a full ring goes into heap segments, in order; the task calls `drain` until
  * they are gone.

@@ -6,7 +6,11 @@ import { Task, type TaskParts } from './task.ts';
 import type { CheckpointCut } from './task-checkpoint.ts';
 
 /** A source task with one output that has room when the test says so. */
-async function sourceTask(alignedTimeoutMs?: number, autoWatermarkIntervalMs = Number.POSITIVE_INFINITY) {
+async function sourceTask(
+  alignedTimeoutMs?: number,
+  autoWatermarkIntervalMs = Number.POSITIVE_INFINITY,
+  outputs?: readonly object[],
+) {
   const calls: string[] = [];
   const output = {
     hasRoom: true,
@@ -62,7 +66,9 @@ async function sourceTask(alignedTimeoutMs?: number, autoWatermarkIntervalMs = N
       },
     },
     inputs: undefined,
-    outputs: [{ writer: { isAvailable: () => output.hasRoom, drain: () => false, broadcastEnd() {} } }],
+    outputs: outputs ?? [
+      { writer: { isAvailable: () => output.hasRoom, drain: () => false, broadcastEnd() {} } },
+    ],
     alignedTimeoutMs,
     checkpoint: {
       isCongested: () => output.isWriting,
@@ -109,6 +115,41 @@ describe('a source task', () => {
     assert.equal(askedAfter(5, 10), 5);
     assert.equal(askedAfter(50, 3), 1);
     assert.equal(askedAfter(0.1, 10), 1000);
+  });
+
+  it('sends what its other outputs hold when one has sent a segment, where there is room', async () => {
+    const outputs = Array.from({ length: 3 }, () => {
+      const writer = {
+        bytesOut: 0,
+        held: 0,
+        hasRoom: true,
+        isAvailable: () => writer.hasRoom,
+        drain: () => true,
+        flush: () => {
+          writer.bytesOut += writer.held;
+          writer.held = 0;
+        },
+      };
+      return { writer };
+    });
+    const [dense, sparse, full] = outputs.map(({ writer }) => writer);
+    const { task, output } = await sourceTask(undefined, undefined, outputs);
+    task.start();
+    output.hasRecords = true;
+    const sent = (): number[] => outputs.map(({ writer }) => writer.bytesOut);
+    for (const writer of [dense!, sparse!, full!]) writer.held = 5;
+    task.turn(0, 0);
+    assert.deepEqual(sent(), [0, 0, 0]);
+    dense!.bytesOut = 1000;
+    const { flush } = dense!;
+    dense!.flush = () => assert.fail('it has sent, and goes on filling its segments');
+    // It becomes full within the turn.
+    full!.isAvailable = () => sparse!.bytesOut === 0;
+    task.turn(1, 1);
+    assert.deepEqual(sent(), [1000, 5, 0]);
+    dense!.flush = flush;
+    task.turn(2, 2);
+    assert.deepEqual(sent(), [1000, 5, 0], 'nothing was sent in this turn');
   });
 
   it('keeps splits out of the snapshot whose trigger came before them, however long its output is full', async () => {

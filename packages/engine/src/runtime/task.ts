@@ -78,6 +78,8 @@ export class Task {
   private readonly parts: TaskParts;
   private readonly gate: InputGate | undefined;
   private readonly outputs: readonly TaskOutput[];
+  /** By output: what it had sent when `sendTogether` last looked. */
+  private readonly bytesSent: number[];
   private readonly eventTime: TaskEventTime;
   private readonly barriers: TaskBarriers;
   private state: TaskState = 'opening';
@@ -107,6 +109,7 @@ export class Task {
     this.source = parts.source;
     this.gate = parts.inputs?.gate;
     this.outputs = parts.outputs;
+    this.bytesSent = parts.outputs.map(() => 0);
     this.checkpoint = parts.checkpoint;
     const { chain, inputs } = parts;
     this.eventTime = new TaskEventTime({
@@ -177,7 +180,9 @@ export class Task {
       const called = this.isActive && this.chain.runScheduled(monotonicMs);
       // Nor do calls that come one upon the other keep messages waiting.
       if (called && this.waiting !== undefined) this.tookMessage = false;
-      return this.elementTurn(nowMs, monotonicMs) || called || attended;
+      const worked = this.elementTurn(nowMs, monotonicMs);
+      if (worked && this.outputs.length > 1) this.sendTogether();
+      return worked || called || attended;
     } catch (error) {
       this.fail(error);
       return false;
@@ -190,6 +195,19 @@ export class Task {
     if (this.isRunning && this.chain.nextProcessingTime() <= nowMs) this.chain.advanceProcessingTime(nowMs);
     if (this.gate?.hasRestored) return this.restoredTurn();
     return this.source === undefined ? this.inputTurn(monotonicMs) : this.sourceTurn(monotonicMs);
+  }
+
+  /**
+   * When an output has sent a segment, what the others hold goes too. Otherwise a stream with few records would come a segment
+   * later than one with many, and whatever brings the two together would have to keep all that comes in between.
+   */
+  private sendTogether(): void {
+    const { outputs, bytesSent } = this;
+    if (outputs.every(({ writer }, i) => writer.bytesOut === bytesSent[i])) return;
+    for (const [i, { writer }] of outputs.entries()) {
+      if (writer.bytesOut === bytesSent[i] && writer.isAvailable()) writer.flush();
+      bytesSent[i] = writer.bytesOut;
+    }
   }
 
   /** Messages that wait neither for room nor for restored records. */
