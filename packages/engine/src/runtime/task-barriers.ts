@@ -130,7 +130,7 @@ export class TaskBarriers {
     return this.nextOvertaking() >= 0;
   }
 
-  /** A barrier was taken from a channel, in order. False if nothing came of it: its checkpoint is over, or it was announced. */
+  /** A barrier was taken from a channel, in order. False if nothing came of it. */
   barrier(channel: number, barrier: Barrier, nowMs: number): boolean {
     return this.follow(this.aligner!.barrier(channel, barrier), nowMs);
   }

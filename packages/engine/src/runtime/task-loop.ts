@@ -5,7 +5,8 @@
  * Invariants:
  * I1 Tasks that read channels come before sources: inputs are drained before new records enter.
  * I2 The event loop gets a turn at least every YIELD_AFTER_MS, so that messages, timers and I/O go on under load.
- * I3 Before sleeping partial segments are flushed; under load they are flushed after the buffer time-out.
+ * I3 Before sleeping partial segments are flushed; under load they are flushed after the buffer time-out. (A task of several
+ *    edges also flushes some itself: see its `sendTogether`.)
  */
 import type { Doorbell } from '../exchange/index.ts';
 import type { Platform } from '../platform/index.ts';

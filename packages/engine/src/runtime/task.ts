@@ -516,8 +516,9 @@ export class Task {
   }
 
   /**
-   * False if the turn goes on as if it had not been there: a barrier whose checkpoint is over, or that was announced. They
-   * come without waiting for room, so if each took a turn they might come faster than they go, and nothing behind them would.
+   * False if the turn goes on as if it had not been there: a barrier of which nothing comes, mostly because its checkpoint is
+   * over or it was announced. Those come without waiting for room: if each took a turn they might come faster than they go,
+   * and nothing behind them would be read.
    */
   private control(kind: ElementKind, channel: number, monotonicMs: number): boolean {
     const gate = this.gate!;

@@ -1,8 +1,8 @@
 /**
  * The hot path of sessions of event time with their default trigger: a record that falls into one session, which is not
  * over, lets it grow. Its contents stay where they are, its timers move to the new end, its entry of the merging windows
- * is replaced; nothing merges. All else (the first record of a session, sessions that meet, late records) goes the general
- * way, and so does this: the trigger's onMerge and clear would do to the timers what is done here.
+ * is replaced; nothing merges. That is what the general way comes to, where the trigger's onMerge and clear do the same to
+ * the timers. All else (the first record of a session, sessions that meet, late records) goes the general way.
  *
  * A maker for `specialise`: it refers to its parameter only.
  */
