@@ -5,7 +5,7 @@
  * Invariants that are checked are those of ByteView (I1) and TypeSerializer. fast-check is loaded when the tests run:
  * whoever makes an arbitrary has it, and everybody else does not need it.
  */
-import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, notStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Arbitrary } from 'fast-check';
 import {
@@ -57,6 +57,20 @@ export function serializerContract<T>(
       });
     });
 
+    it('copies values, if it copies, as encoding and decoding would, and shares nothing that can be changed', async () => {
+      const { copy, copyGiven } = serializer;
+      if (copy === undefined || copyGiven === undefined) return;
+      await check((value) => {
+        const decoded = decodeFromBytes(serializer, encodeToBytes(serializer, value));
+        const given = copyGiven(value);
+        for (const copied of [copy(decoded), given ?? copy(decoded)]) {
+          deepStrictEqual(copied, decoded);
+          expectNothingShared(decoded, copied);
+          expectNothingShared(value, copied);
+        }
+      });
+    });
+
     it('says the size of its values if all have the same', async () => {
       if (serializer.fixedSizeBytes === undefined) return;
       await check((value) => strictEqual(encodeToBytes(serializer, value).length, serializer.fixedSizeBytes));
@@ -95,6 +109,19 @@ function expectRoundTrip<T>(serializer: TypeSerializer<T>, view: ByteView, value
   view.u8.fill(UNTOUCHED, offset, endOfBoth);
   deepStrictEqual(first, value);
   deepStrictEqual(second, value);
+}
+
+/** The parts of the copy are no objects of the original; both are equal. */
+function expectNothingShared(original: unknown, copy: unknown): void {
+  if (typeof original !== 'object' || original === null) return;
+  notStrictEqual(copy, original);
+  if (original instanceof Map || original instanceof Set) {
+    expectNothingShared([...original], [...(copy as Iterable<unknown>)]);
+    return;
+  }
+  for (const [name, part] of Object.entries(original)) {
+    expectNothingShared(part, (copy as Record<string, unknown>)[name]);
+  }
 }
 
 function expectNoOverflow<T>(serializer: TypeSerializer<T>, value: T, offset: number): void {

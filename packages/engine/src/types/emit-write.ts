@@ -99,7 +99,8 @@ export function emitCheck(body: CodeBody, type: TypeDescription, x: string, path
   if (wrong !== undefined) body.line(`if (${wrong}) throw ${body.unit.mismatch(type, x, path)};`);
 }
 
-function wrongIf(type: TypeDescription, x: string): string | undefined {
+/** The condition under which `x` is not of the type, as far as that is seen without looking inside. */
+export function wrongIf(type: TypeDescription, x: string): string | undefined {
   switch (type.kind) {
     case 'void':
       return `${x} !== undefined`;

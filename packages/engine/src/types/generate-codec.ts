@@ -18,6 +18,7 @@ import {
 import type { ByteView } from './byte-view.ts';
 import { CodeBody, CodeUnit, type MismatchSite } from './code-body.ts';
 import { hashCustom, readCustom, writeCustom } from './custom-codec.ts';
+import { emitCopy, isCheaperCopied } from './emit-copy.ts';
 import { emitHash } from './emit-hash.ts';
 import { emitRead, emitSkip } from './emit-read.ts';
 import { emitCheck, emitWrite, type WriteMode } from './emit-write.ts';
@@ -36,7 +37,7 @@ import { kindOf } from './js-kind.ts';
 import type { PojoClass } from './pojo-class.ts';
 import { defineField, skipValue } from './read-value.ts';
 import { readString, skipString, writeString } from './string-codec.ts';
-import type { TypeDescription, TypeInformation } from './type-information.ts';
+import type { TypeDescription, TypeInformation, TypeSerializer } from './type-information.ts';
 import { entryPath, mismatchError, rootPath, typeMismatch } from './type-mismatch.ts';
 import { takeRefusal } from './value-refusal.ts';
 import { writeKeyNumber, writeValue } from './write-value.ts';
@@ -82,6 +83,8 @@ export interface GeneratedCodec<T> {
   skip(view: ByteView): void;
   /** Murmur of Java's hashCode. */
   hash(value: T): number;
+  /** Those that only some types have. */
+  readonly copies: Pick<TypeSerializer<T>, 'copy' | 'copyGiven'>;
 }
 
 /** Generates for values: they come back as they were. */
@@ -114,12 +117,14 @@ function textOf(type: TypeInformation<unknown>, wire: TypeDescription, mode: Wri
 
 function writeText(type: TypeInformation<unknown>, wire: TypeDescription, mode: WriteMode): CodecText {
   const unit = new CodeUnit();
+  const classes = type.classes ?? new Map();
   const source = `const { ${Object.keys(LIBRARY).join(', ')} } = library;
 return {
 ${encodeSource(unit, type.description, wire, mode)},
-${decodeSource(unit, wire, type.classes ?? new Map())},
+${decodeSource(unit, wire, classes)},
 ${skipSource(unit, wire)},
-${mode.canonical ? hashSource(unit, type.description) : 'hash() { return 0; }'}
+${mode.canonical ? hashSource(unit, type.description) : 'hash() { return 0; }'},
+copies: {${!mode.canonical && isCheaperCopied(wire, classes) ? copySource(unit, wire) : ''}}
 };`;
   return { source, unit };
 }
@@ -193,6 +198,20 @@ const u8 = view.u8, dv = view.dv;
 let p = view.pos;
 ${body.text()}
 view.pos = p;
+}`;
+}
+
+function copySource(unit: CodeUnit, wire: TypeDescription): string {
+  const decoded = new CodeBody(unit, { bounded: false });
+  emitCopy(decoded, wire, 'decoded');
+  const given = new CodeBody(unit, { bounded: false });
+  emitCopy(given, wire, 'given');
+  return `
+copy(root) {
+${decoded.text()}
+},
+copyGiven(root) {
+${given.text()}
 }`;
 }
 

@@ -24,13 +24,14 @@ export function typeOrGeneric<T>(type: TypeInformation<T> | undefined): TypeInfo
 export function createSerializer<T>(type: TypeInformation<T> | undefined, usedBy: string): TypeSerializer<T> {
   const known = typeOrGeneric(type);
   checkTypeDescription(known.description, usedBy);
-  const { encode, decode, skip } = generateValueCodec(known, usedBy);
+  const { encode, decode, skip, copies } = generateValueCodec(known, usedBy);
   return {
     description: known.description,
     fixedSizeBytes: fixedSizeOf(known.description),
     encode,
     decode,
     skip,
+    ...copies,
   };
 }
 

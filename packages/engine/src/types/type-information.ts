@@ -80,6 +80,16 @@ export interface TypeSerializer<T> {
   decode(view: ByteView): T;
   /** Advances `view.pos` over one value. */
   skip(view: ByteView): void;
+  /**
+   * Copies a value that `decode` gave, as decoding again would; the copy shares nothing that can be changed. Only where
+   * that takes less time than decoding: values with strings, of kinds that generated code can copy.
+   */
+  copy?(value: T): T;
+  /**
+   * What encoding and decoding `value`, which may be anything, would give; undefined if `encode` would refuse it, or if it is
+   * large (4096 units of strings and parts). There where `copy` is.
+   */
+  copyGiven?(value: T): T | undefined;
 }
 
 /**

@@ -8,6 +8,8 @@
  * Values of one number are encoded in place. Others are encoded into the scratch first, because encoding may throw
  * half-way, which must not harm the row; then they are copied if they fit.
  *
+ * Value states with strings keep the values in use as objects (known-values.ts).
+ *
  * A state with time-to-live has more text at two places: a row that was located is dropped if it has expired, and a row
  * that was read lives on or goes. Its serializer is that of values with their last access (state-ttl.ts).
  */
@@ -26,6 +28,7 @@ import { copyBytes } from './bytes.ts';
 import { type CurrentRow, UNKNOWN } from './current-row.ts';
 import { setEntryValue } from './entry-rows.ts';
 import { EntryState, type StateWorkspace } from './entry-state.ts';
+import type { KnownValues } from './known-values.ts';
 import { RememberedRows } from './remembered-rows.ts';
 import { EXTERNAL_VALUE, UNITS_MASK, VALUE_OFFSET_MASK, VALUE_OFFSET_SHIFT } from './row-format.ts';
 import type { RowStore } from './row-store.ts';
@@ -43,6 +46,8 @@ export interface EntryStateParts<T, N> {
   readonly serializer: TypeSerializer<T>;
   readonly workspace: StateWorkspace;
   readonly ttl: StateTtl | undefined;
+  /** Of value states for which it pays. */
+  readonly known?: KnownValues<T, N> | undefined;
 }
 
 /** A value state; `value()` gives a fresh default each time where `defaultValue` has one. */
@@ -50,12 +55,15 @@ export function createValueState<T, N>(
   parts: EntryStateParts<T, N>,
   defaultValue: () => T | undefined,
 ): Namespaced<ValueState<T>, N> {
+  const isKnown = parts.known !== undefined;
   const methods = `
   value() {
     ${locateVisible(parts.ttl)}
     if (row === 0) return this.defaultValue();
+    ${isKnown ? KNOWN_VALUE : ''}
     ${readText(parts.current.store)}
     ${afterReadText(parts.ttl)}
+    ${isKnown ? KEEP_VALUE : ''}
     return value;
   }
   update(value) {
@@ -131,6 +139,14 @@ export function createAggregatingState<In, Acc, Out, N>(
   }`;
   return generate(parts, methods, { aggregate });
 }
+
+const KNOWN_VALUE = `const { known } = this;
+    const place = known.placeOf(current.hash);
+    if (known.rows[place] === row) {
+      known.hits++;
+      return this.serializer.copy(known.values[place]);
+    }`;
+const KEEP_VALUE = `if ((word & ${EXTERNAL_VALUE}) === 0 && known.keep(value)) return this.serializer.copy(value);`;
 
 const LOCATE = `const current = this.current;
     const row = current.generation === this.context.generation ? current.row : current.locate();`;
@@ -216,11 +232,17 @@ function touchText(store: RowStore): string {
     if (store.pageEpoch[page] !== store.epoch) store.capture(page);`;
 }
 
-function writeText<T>(store: RowStore, serializer: TypeSerializer<T>): string {
+function writeText<T, N>({ current: { store }, serializer, known }: EntryStateParts<T, N>): string {
+  const plain = `
+    ${LOCATE}
+    if (row === 0) { this.insert(changed); return; }`;
+  // The row may move when what was known is written.
+  const keeping = `${plain.replace('const row', 'let row')}
+    if (this.known.change(changed)) return;
+    row = current.row;`;
   return `
   write(changed) {
-    ${LOCATE}
-    if (row === 0) { this.insert(changed); return; }
+    ${known === undefined ? plain : keeping}
     ${storeText(store, serializer, 'current.row = ')}
   }`;
 }
@@ -259,27 +281,28 @@ function storeText<T>(store: RowStore, serializer: TypeSerializer<T>, assign: st
 type Properties = Readonly<Record<string, unknown>>;
 
 function generate<T, N, S>(parts: EntryStateParts<T, N>, methods: string, functions: Properties): S {
-  const { current, serializer, workspace, ttl } = parts;
+  const { current, serializer, workspace, ttl, known } = parts;
   const properties = ttl === undefined ? functions : { ...functions, ttl };
   const names = Object.keys(properties).join(', ');
   const source = `return class extends EntryState {
-  constructor(current, serializer, workspace, { ${names} }) {
-    super(current, serializer, workspace);
+  constructor(current, serializer, workspace, known, { ${names} }) {
+    super(current, serializer, workspace, known);
     this.views = current.store.views;
     this.remembered = undefined;
     Object.assign(this, { ${names} });
   }
 ${methods}
 ${ttlText(ttl)}
-${writeText(current.store, serializer)}
+${writeText(parts)}
 };`;
   const State = generateCode<
     new (
       current: CurrentRow<N>,
       serializer: TypeSerializer<T>,
       workspace: StateWorkspace,
+      known: KnownValues<T, N> | undefined,
       properties: Properties,
     ) => S
   >('keyed state', { EntryState, RememberedRows, copyBytes, setEntryValue }, source);
-  return new State(current, serializer, workspace, properties);
+  return new State(current, serializer, workspace, known, properties);
 }

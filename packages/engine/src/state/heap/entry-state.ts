@@ -6,6 +6,7 @@ import type { TypeSerializer } from '../../types/index.ts';
 import type { CurrentRow } from './current-row.ts';
 import { type ByteRun, insertEntry, readValue, removeEntry } from './entry-rows.ts';
 import type { KeyContext } from './key-context.ts';
+import type { KnownValues } from './known-values.ts';
 import { KIND_ENTRY } from './row-format.ts';
 import type { RowStore } from './row-store.ts';
 import type { Scratch } from './scratch.ts';
@@ -24,14 +25,22 @@ export class EntryState<T, N> {
   readonly store: RowStore;
   readonly serializer: TypeSerializer<T>;
   readonly scratch: Scratch;
+  /** Values in use, of value states for which it pays. */
+  readonly known: KnownValues<T, N> | undefined;
   private readonly run: ByteRun;
 
-  constructor(current: CurrentRow<N>, serializer: TypeSerializer<T>, workspace: StateWorkspace) {
+  constructor(
+    current: CurrentRow<N>,
+    serializer: TypeSerializer<T>,
+    workspace: StateWorkspace,
+    known: KnownValues<T, N> | undefined,
+  ) {
     this.current = current;
     this.context = current.context;
     this.store = current.store;
     this.serializer = serializer;
     this.scratch = workspace.scratch;
+    this.known = known;
     this.run = workspace.run;
   }
 
@@ -42,6 +51,7 @@ export class EntryState<T, N> {
   clear(): void {
     const row = this.current.find();
     if (row === 0) return;
+    this.known?.forget();
     removeEntry(this.store, row);
     this.store.entries--;
     this.current.row = 0;

@@ -59,6 +59,7 @@ import { HeapTimerQueue } from './heap-timer-queue.ts';
 import { HeapTtlListState } from './heap-ttl-list-state.ts';
 import { HeapTtlMapState } from './heap-ttl-map-state.ts';
 import { KeyContext } from './key-context.ts';
+import { KnownValues } from './known-values.ts';
 import type { PageSizes } from './page-store.ts';
 import { Prefetch } from './prefetch.ts';
 import { keyConversion, type StateSerializers } from './restored-state.ts';
@@ -108,6 +109,8 @@ class HeapKeyedStateBackend<K> implements KeyedStateBackend<K> {
   private readonly blocks = new BlockPool();
   /** Stores without namespaces, which prefetching is for. */
   private prefetchable: RowStore[] = [];
+  /** Values of states that are newer than their rows. */
+  private known: { writeAll(): void }[] = [];
   /** Of the states with time-to-live. */
   private sweeps: { readonly ttl: StateTtl; readonly sweep: TtlSweep }[] = [];
   /** The context's generation at the last clean-up. */
@@ -219,7 +222,8 @@ class HeapKeyedStateBackend<K> implements KeyedStateBackend<K> {
   ): Namespaced<ValueState<T>, N> {
     return this.registry.register(registrationOf(descriptor, namespace), (store, serializers) => {
       const parts = this.partsOf<T, N>(store, serializers);
-      return createValueState(parts, freshCopies(parts.serializer, descriptor.defaultValue));
+      const known = this.knownValuesOf(parts);
+      return createValueState({ ...parts, known }, freshCopies(parts.serializer, descriptor.defaultValue));
     });
   }
 
@@ -302,6 +306,7 @@ class HeapKeyedStateBackend<K> implements KeyedStateBackend<K> {
   }
 
   snapshot(): KeyedStateSnapshot {
+    for (const known of this.known) known.writeAll();
     const { keyGroups, maxParallelism, blocks } = this;
     const states = this.registry.snapshotStates();
     return new HeapSnapshot({ keyGroups, maxParallelism, pageBytes: this.sizes.pageBytes, states, blocks });
@@ -312,6 +317,7 @@ class HeapKeyedStateBackend<K> implements KeyedStateBackend<K> {
     this.context.followers.length = 0;
     this.prefetchable = [];
     this.sweeps = [];
+    this.known = [];
   }
 
   /** Records and timers, by the keys that were selected for them. */
@@ -341,6 +347,18 @@ class HeapKeyedStateBackend<K> implements KeyedStateBackend<K> {
       workspace: this.workspace,
       ttl,
     };
+  }
+
+  /** Values are known where copies are cheaper than bytes, and nothing but the state itself removes rows. */
+  private knownValuesOf<T, N>({
+    current,
+    serializer,
+    ttl,
+  }: EntryStateParts<T, N>): KnownValues<T, N> | undefined {
+    if (serializer.copy === undefined || ttl !== undefined) return undefined;
+    const known = new KnownValues(current, serializer);
+    this.known.push(known);
+    return known;
   }
 
   private sweepFor(store: RowStore, ttl: StateTtl): void {
