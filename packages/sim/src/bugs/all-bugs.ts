@@ -14,6 +14,7 @@ import { directoryNotSynced } from './directory-not-synced.ts';
 import { edgeNotCaptured } from './edge-not-captured.ts';
 import { finishedTasksSilent } from './finished-tasks-silent.ts';
 import { idsBeginAnew } from './ids-begin-anew.ts';
+import { knownValuesNotWritten } from './known-values-not-written.ts';
 import { lastKeyGroupLeftOut } from './last-key-group-left-out.ts';
 import { noAlignment } from './no-alignment.ts';
 import { noBackPressure } from './no-back-pressure.ts';
@@ -51,6 +52,7 @@ export const BUGS: readonly Bug[] = [
   watermarkBeforeTimers,
   lastKeyGroupLeftOut,
   deletesNotCopied,
+  knownValuesNotWritten,
   restoredValuesImmortal,
   callsNotSnapshotted,
   dataNotSynced,

@@ -172,17 +172,23 @@ function buildJob(
     .uid('sink');
 }
 
+interface Padded {
+  readonly count: number;
+  readonly padding: string;
+}
+
+/** With a string, so that values in use are known as objects and newer than their rows. */
 const valueType = Types.ROW({ count: Types.LONG, padding: Types.STRING });
 
 class Keep extends KeyedProcessFunction<string, Item, Shown> {
   readonly #site: Site;
   readonly #shape: Shape;
   readonly #pace: Pace;
-  #map!: MapState<string, { count: number; padding: string }>;
+  #map!: MapState<string, Padded>;
   #list!: ListState<number>;
   #sum!: AggregatingState<number, number>;
   #most!: ReducingState<number>;
-  #seen!: ValueState<number>;
+  #seen!: ValueState<Padded>;
   #fleeting!: ValueState<number>;
 
   constructor(site: Site, shape: Shape, pace: Pace) {
@@ -198,7 +204,7 @@ class Keep extends KeyedProcessFunction<string, Item, Shown> {
     const list = new ListStateDescriptor('list', Types.LONG);
     const sum = new AggregatingStateDescriptor('sum', SUM, Types.LONG);
     const most = new ReducingStateDescriptor('most', (a: number, b: number) => Math.max(a, b), Types.LONG);
-    const seen = new ValueStateDescriptor('seen', Types.LONG);
+    const seen = new ValueStateDescriptor('seen', valueType);
     const fleeting = new ValueStateDescriptor('fleeting', Types.LONG);
     if (this.#pace.hasLongTimeToLive)
       for (const state of [map, list, sum, most, seen]) state.enableTimeToLive({ ttl: LONG_TTL });
@@ -221,13 +227,13 @@ class Keep extends KeyedProcessFunction<string, Item, Shown> {
     const entry = `m${id % mapKeys}`;
     const count = this.#map.get(entry)?.count ?? 0;
     if (count === 2) this.#map.remove(entry);
-    else this.#map.put(entry, { count: count + 1, padding: 'x'.repeat(this.#pace.valueChars) });
+    else this.#map.put(entry, this.padded(count + 1));
     if (this.#list.get().length === LIST_MAX) this.#list.update([id]);
     else this.#list.add(id);
     this.#sum.add(id);
     this.#most.add(id % 5);
-    const seen = (this.#seen.value() ?? 0) + 1;
-    this.#seen.update(seen);
+    const seen = (this.#seen.value()?.count ?? 0) + 1;
+    this.#seen.update(this.padded(seen));
     const fleeting = this.#fleeting.value();
     if (fleeting !== undefined && fleeting !== seen - 1)
       out.collect({ key, id, text: `an expired value came back: ${fleeting}` });
@@ -239,6 +245,10 @@ class Keep extends KeyedProcessFunction<string, Item, Shown> {
 
   override snapshotState(): void {
     this.#site.pass('snapshot');
+  }
+
+  private padded(count: number): Padded {
+    return { count, padding: 'x'.repeat(this.#pace.valueChars) };
   }
 }
 
