@@ -6,14 +6,12 @@
  *
  * Without runs (0) only the second part is measured.
  */
-import { mkdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { BackPressureFigures, BackPressureSettings } from './lib/back-pressure-job.ts';
 import type { KeyedCountFigures, KeyedCountSettings } from './lib/keyed-count-job.ts';
 import { grouped, median, printTable, runChild } from './lib/measure.ts';
-import { printProfile } from './lib/profile.ts';
+import { profiled } from './lib/profile.ts';
 
 const { values } = parseArgs({
   options: {
@@ -50,15 +48,10 @@ function countRecords(variant: Variant, checkpointIntervalMs: number): KeyedCoun
     ...variant,
     ...{ records, checkpointIntervalMs, keyKind: 'string', declared: true },
   };
-  const options: string[] = [];
   const name = `${variant.keys}-${variant.host}-${checkpointIntervalMs}`;
-  const directory = values.profile === undefined ? undefined : join(resolve(values.profile), name);
-  if (directory !== undefined) {
-    mkdirSync(directory, { recursive: true });
-    options.push('--cpu-prof', `--cpu-prof-dir=${directory}`);
-  }
-  const figures = runChild<KeyedCountFigures>(jobFile('keyed-count-job'), settings, options);
-  if (directory !== undefined) printProfile(name, directory);
+  const figures = profiled(name, values.profile, (options) =>
+    runChild<KeyedCountFigures>(jobFile('keyed-count-job'), settings, options),
+  );
   if (figures.checkpoints < CHECKPOINTS_MIN !== (checkpointIntervalMs === 0))
     throw new Error(
       `${figures.checkpoints} checkpoints: ${JSON.stringify(settings)}; more records are needed`,

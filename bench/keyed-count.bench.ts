@@ -4,13 +4,11 @@
  *
  *     npm run bench -- keyed-count [--records N] [--runs N] [--small] [--profile DIRECTORY]
  */
-import { mkdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { KeyedCountFigures, KeyedCountSettings } from './lib/keyed-count-job.ts';
 import { grouped, median, printTable, runChild } from './lib/measure.ts';
-import { printProfile } from './lib/profile.ts';
+import { profiled } from './lib/profile.ts';
 
 const { values } = parseArgs({
   options: {
@@ -54,14 +52,9 @@ for (const keys of values.small ? [1_000] : [10_000, 1_000_000]) {
     variants.forEach((variant, index) => {
       const settings: KeyedCountSettings = { ...variant, keys, records, checkpointIntervalMs: 1000 };
       const name = `${keys}-${variant.keyKind}-${describeVariant(variant).replaceAll(/[ ,]+/g, '-')}`;
-      const options: string[] = [];
-      const directory = values.profile === undefined ? undefined : join(resolve(values.profile), name);
-      if (directory !== undefined) {
-        mkdirSync(directory, { recursive: true });
-        options.push('--cpu-prof', `--cpu-prof-dir=${directory}`);
-      }
-      figures[index]!.push(runChild<KeyedCountFigures>(job, settings, options));
-      if (directory !== undefined) printProfile(name, directory);
+      figures[index]!.push(
+        profiled(name, values.profile, (options) => runChild<KeyedCountFigures>(job, settings, options)),
+      );
     });
   }
   variants.forEach((variant, index) => {

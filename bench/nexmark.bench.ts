@@ -7,12 +7,10 @@
  *
  * The second form prints what must come out, computed by plain loops, and runs nothing.
  */
-import { mkdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { grouped, median, printTable, runChild } from './lib/measure.ts';
-import { printProfile } from './lib/profile.ts';
+import { profiled } from './lib/profile.ts';
 import { checksumText } from './nexmark/checksum.ts';
 import { expectedChecksum } from './nexmark/expected-results.ts';
 import type { NexmarkSettings, QueryFigures, QueryRuns } from './nexmark/nexmark-job.ts';
@@ -81,13 +79,9 @@ function runsOf(query: QueryName): QueryRuns {
 
 function run(variant: Variant, names: readonly QueryName[]): QueryFigures[] {
   const settings: NexmarkSettings = { ...variant, queries: names.map(runsOf), checkpointIntervalMs: 1000 };
-  if (values.profile === undefined) return runChild<QueryFigures[]>(job, settings);
-  const name = `${names.join('-')}-${variant.host}`;
-  const directory = join(resolve(values.profile), name);
-  mkdirSync(directory, { recursive: true });
-  const figures = runChild<QueryFigures[]>(job, settings, ['--cpu-prof', `--cpu-prof-dir=${directory}`]);
-  printProfile(name, directory);
-  return figures;
+  return profiled(`${names.join('-')}-${variant.host}`, values.profile, (options) =>
+    runChild<QueryFigures[]>(job, settings, options),
+  );
 }
 
 function rowsOf(query: QueryName, measured: readonly (readonly QueryFigures[])[]): string[][] {

@@ -1,6 +1,6 @@
 /** Reads the CPU profiles that Node wrote for the threads of a process, and tells where their time went. */
-import { globSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { globSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
 import { printTable } from './measure.ts';
 
 interface CpuProfile {
@@ -37,8 +37,21 @@ function selfTimes(directory: string): SelfTime[] {
     .sort((a, b) => b.ms - a.ms);
 }
 
-/** Prints where the time went of what was profiled under `name`. */
-export function printProfile(name: string, directory: string): void {
+/**
+ * Calls `run` with options that make Node.js write profiles into `name` within the directory `parent`, in the place of those of
+ * earlier runs, and prints where the time went; without `parent` just calls it.
+ */
+export function profiled<F>(name: string, parent: string | undefined, run: (nodeOptions: string[]) => F): F {
+  if (parent === undefined) return run([]);
+  const directory = join(resolve(parent), name);
+  mkdirSync(directory, { recursive: true });
+  for (const file of globSync('*.cpuprofile', { cwd: directory })) rmSync(join(directory, file));
+  const result = run(['--cpu-prof', `--cpu-prof-dir=${directory}`]);
+  printProfile(name, directory);
+  return result;
+}
+
+function printProfile(name: string, directory: string): void {
   console.log(`\n${name}: self time, profiles in ${directory}`);
   const rows = selfTimes(directory).slice(0, 30);
   printTable(

@@ -15,6 +15,7 @@ import type { FlinkHome } from './set-up.ts';
 
 const START_TIMEOUT_MS = 120_000;
 const POLL_MS = 20;
+const STARTS_MAX = 3;
 
 export interface FlinkRunFigures extends FlinkJobFigures {
   /** Of both processes and what they started, from the submission on. */
@@ -46,6 +47,17 @@ export class FlinkCluster {
 
   /** Resolves as soon as jobs can be submitted. */
   static async start(home: FlinkHome, settings: ClusterSettings): Promise<FlinkCluster> {
+    for (let starts = 1; ; starts++) {
+      try {
+        return await FlinkCluster.startOnce(home, settings);
+      } catch (error) {
+        // Another process may have taken a port since it was found free.
+        if (starts === STARTS_MAX || !String(error).includes('BindException')) throw error;
+      }
+    }
+  }
+
+  private static async startOnce(home: FlinkHome, settings: ClusterSettings): Promise<FlinkCluster> {
     const directory = mkdtempSync(join(tmpdir(), 'millrace-bench-flink-'));
     const conf = join(directory, 'conf');
     for (const folder of [conf, join(directory, 'log')]) mkdirSync(folder);
