@@ -22,6 +22,8 @@ import type { KeyedStateStore, ProcessWindowContext, WindowStateStore } from '..
 import type { OutputTag } from '../output-tag.ts';
 import { FunctionRuntimeContext } from '../runtime-context.ts';
 import type { EvictorContext } from './evictor.ts';
+import { EVENT_TIMERS, type KnownTimers, PROCESSING_TIMERS } from './known-timers.ts';
+import type { TimeWindow } from './time-window.ts';
 import type { OnMergeContext } from './trigger.ts';
 import type { Window } from './window.ts';
 
@@ -49,12 +51,19 @@ export class WindowTriggerContext<W extends Window> implements OnMergeContext<W>
   private readonly metrics: MetricGroup;
   private readonly states: StatesOfWindow<W>;
   private readonly cleanup: CleanupTimer<W>;
+  private readonly known: KnownTimers | undefined;
 
-  constructor({ context, timers, windowType }: WindowContextParts<W>, cleanup: CleanupTimer<W>) {
+  /** `known` only if the windows are windows of time. */
+  constructor(
+    { context, timers, windowType }: WindowContextParts<W>,
+    cleanup: CleanupTimer<W>,
+    known: KnownTimers | undefined,
+  ) {
     this.timers = timers;
     this.metrics = context.metrics;
     this.states = new StatesOfWindow(context.keyedState, windowType, () => this.window);
     this.cleanup = cleanup;
+    this.known = known;
   }
 
   getCurrentWatermark(): number {
@@ -66,19 +75,29 @@ export class WindowTriggerContext<W extends Window> implements OnMergeContext<W>
   }
 
   registerEventTimeTimer(timestampMs: number): void {
-    this.timers.registerEventTimeTimer(this.window, timestampMs);
+    const { known, window } = this;
+    if (known?.has(EVENT_TIMERS, timestampMs, asTime(window))) return;
+    this.timers.registerEventTimeTimer(window, timestampMs);
+    known?.noteRegistered(EVENT_TIMERS, timestampMs, asTime(window));
   }
 
   registerProcessingTimeTimer(timestampMs: number): void {
-    this.timers.registerProcessingTimeTimer(this.window, timestampMs);
+    const { known, window } = this;
+    if (known?.has(PROCESSING_TIMERS, timestampMs, asTime(window))) return;
+    this.timers.registerProcessingTimeTimer(window, timestampMs);
+    known?.noteRegistered(PROCESSING_TIMERS, timestampMs, asTime(window));
   }
 
   deleteEventTimeTimer(timestampMs: number): void {
-    if (!this.isCleanup(timestampMs, true)) this.timers.deleteEventTimeTimer(this.window, timestampMs);
+    if (this.isCleanup(timestampMs, true)) return;
+    this.timers.deleteEventTimeTimer(this.window, timestampMs);
+    this.known?.noteGone(EVENT_TIMERS, timestampMs, asTime(this.window));
   }
 
   deleteProcessingTimeTimer(timestampMs: number): void {
-    if (!this.isCleanup(timestampMs, false)) this.timers.deleteProcessingTimeTimer(this.window, timestampMs);
+    if (this.isCleanup(timestampMs, false)) return;
+    this.timers.deleteProcessingTimeTimer(this.window, timestampMs);
+    this.known?.noteGone(PROCESSING_TIMERS, timestampMs, asTime(this.window));
   }
 
   getPartitionedState<T>(descriptor: ValueStateDescriptor<T>): ValueState<T>;
@@ -120,6 +139,11 @@ export class WindowTriggerContext<W extends Window> implements OnMergeContext<W>
     if (this.isClearing) return false;
     return isEventTime === cleanup.isEventTime && timestampMs === cleanup.timeOf(this.window);
   }
+}
+
+/** Where timers can be known, windows are windows of time. */
+function asTime(window: Window): TimeWindow {
+  return window as TimeWindow;
 }
 
 /** The context of window functions. Results get the last timestamp of the window. */

@@ -26,6 +26,7 @@ import { assertMethods, describe, refuseResult, resultNotAllowed } from '../user
 import { createEvictingContents } from './evicting-contents.ts';
 import type { Evictor } from './evictor.ts';
 import { makeFixedWindowAdd } from './fixed-window-add.ts';
+import { EVENT_TIMERS, KnownTimers, PROCESSING_TIMERS } from './known-timers.ts';
 import {
   type MergingRules,
   MergingWindowSet,
@@ -35,10 +36,12 @@ import {
 } from './merging-window-set.ts';
 import { makeSessionAdd } from './session-add.ts';
 import { EventTimeTrigger, ProcessingTimeTrigger } from './time-trigger.ts';
-import { TimeWindow } from './time-window.ts';
+import { TIME_WINDOW_TYPE, TimeWindow } from './time-window.ts';
 import type { Trigger, TriggerResult } from './trigger.ts';
+import { makeTriggeredWindowAdd } from './triggered-window-add.ts';
 import { Window } from './window.ts';
 import {
+  type FixedWindowGrid,
   gridOf,
   isMerging,
   isSessions,
@@ -62,6 +65,7 @@ import {
   windowFunctionOf,
 } from './window-evaluation.ts';
 import { WindowFunctionContext, WindowTriggerContext } from './window-function-context.ts';
+import { mergedIntoThePast, missingTimestamp, windowOutOfRange } from './wrong-window.ts';
 
 export interface WindowOptions<K, In, Acc, Content, Out, W extends Window = TimeWindow> {
   readonly assigner: WindowAssigner<In, W>;
@@ -98,6 +102,8 @@ export class WindowOperator<K, In, Acc, Content, Out, W extends Window = TimeWin
   /** The assigner's own trigger: its timers are known, and some of the work of I1 need not be done twice. */
   private readonly hasDefaultTrigger: boolean;
   private readonly latenessMs: number;
+  /** Undefined where it is of no use: default triggers register little, windows that merge have others each time. */
+  private known: KnownTimers | undefined;
   private contents!: WindowContents<In, W>;
   private timers!: TimerService<W>;
   private assignerContext!: WindowAssignerContext;
@@ -145,33 +151,66 @@ export class WindowOperator<K, In, Acc, Content, Out, W extends Window = TimeWin
     this.process = addElement;
     const grid = gridOf(this.assigner);
     const state = this.contents.fast;
-    if (grid !== undefined && state !== undefined && this.hasDefaultTrigger) {
-      const wrap = this.wrapper(this.contentsWhat);
-      this.process = specialise(
-        makeFixedWindowAdd<In>,
-        label,
-      )({
-        ...grid,
-        // An assigner with a grid has windows of time.
-        state: state as unknown as FastContents<In, TimeWindow>,
-        scratch: new TimeWindow(),
-        timers: this.timers as unknown as TimerService<TimeWindow>,
-        isEventTime: this.isEventTime,
-        noTimestamp: NO_TIMESTAMP,
-        restoredUntilMs: this.isEventTime ? this.timers.lastRestoredEventTime() : Number.NEGATIVE_INFINITY,
-        renewTimers: (startMs) => this.renewTimers(gridWindow<W>(startMs, grid.sizeMs)),
-        addSlowly: (startMs, value, timestampMs, isCurrent) =>
-          this.addToWindow(gridWindow<W>(startMs, grid.sizeMs), undefined, value, timestampMs, isCurrent),
-        skipped: (value, timestampMs) => this.handleSkipped(value, timestampMs),
-        missingTimestamp: () => this.missingTimestamp(),
-        failed: (startMs, error) => {
-          const window = gridWindow<W>(startMs, grid.sizeMs);
-          return isInRange(window) ? wrap(error) : this.windowOutOfRange(window);
-        },
-      });
-    }
+    if (grid !== undefined && !this.hasDefaultTrigger) this.compileTriggered(grid, label);
+    else if (grid !== undefined && state !== undefined) this.compileFixed(grid, state, label);
     if (isSessions(this.assigner) && this.isEventTime && this.hasDefaultTrigger) this.compileSessions(label);
     return this.process;
+  }
+
+  // An assigner with a grid has windows of time.
+  private compileFixed(grid: FixedWindowGrid, state: FastContents<In, W>, label: string): void {
+    const wrap = this.wrapper(this.contentsWhat);
+    this.process = specialise(
+      makeFixedWindowAdd<In>,
+      label,
+    )({
+      ...grid,
+      state: state as unknown as FastContents<In, TimeWindow>,
+      scratch: new TimeWindow(),
+      timers: this.timers as unknown as TimerService<TimeWindow>,
+      isEventTime: this.isEventTime,
+      noTimestamp: NO_TIMESTAMP,
+      restoredUntilMs: this.isEventTime ? this.timers.lastRestoredEventTime() : Number.NEGATIVE_INFINITY,
+      renewTimers: (startMs) => this.renewTimers(gridWindow<W>(startMs, grid.sizeMs)),
+      addSlowly: (startMs, value, timestampMs, isCurrent) =>
+        this.addToWindow(gridWindow<W>(startMs, grid.sizeMs), undefined, value, timestampMs, isCurrent),
+      skipped: (value, timestampMs) => this.handleSkipped(value, timestampMs),
+      missingTimestamp: () => this.missingTimestamp(),
+      failed: (startMs, error) => {
+        const window = gridWindow<W>(startMs, grid.sizeMs);
+        return isInRange(window) ? wrap(error) : this.windowOutOfRange(window);
+      },
+    });
+  }
+
+  private compileTriggered(grid: FixedWindowGrid, label: string): void {
+    const contents = this.contents as unknown as WindowContents<In, TimeWindow>;
+    this.process = specialise(
+      makeTriggeredWindowAdd<In>,
+      label,
+    )({
+      ...grid,
+      contents,
+      remembering: contents.fast,
+      trigger: this.trigger as unknown as Trigger<In>,
+      triggerContext: this.triggerContext as unknown as WindowTriggerContext<TimeWindow>,
+      known: this.known,
+      timers: this.timers,
+      isEventTime: this.isEventTime,
+      latenessMs: this.latenessMs,
+      noTimestamp: NO_TIMESTAMP,
+      maxWatermark: MAX_WATERMARK,
+      windowAt: (startMs) => {
+        const window = gridWindow<W>(startMs, grid.sizeMs);
+        if (!isInRange(window)) throw this.windowOutOfRange(window);
+        return window as unknown as TimeWindow;
+      },
+      act: (result, window) => this.act(result, window as unknown as W),
+      skipped: (value, timestampMs) => this.handleSkipped(value, timestampMs),
+      missingTimestamp: () => this.missingTimestamp(),
+      contentsFailed: this.wrapper(this.contentsWhat),
+      triggerFailed: this.wrapper(TRIGGER),
+    });
   }
 
   private compileSessions(label: string): void {
@@ -212,10 +251,11 @@ export class WindowOperator<K, In, Acc, Content, Out, W extends Window = TimeWin
     this.timers = context.timerService(WINDOW_TIMERS, windowType, this);
     this.assignerContext = { getCurrentProcessingTime: () => this.timers.currentProcessingTime() };
     const parts = { context, timers: this.timers, windowType };
-    this.triggerContext = new WindowTriggerContext(parts, {
-      isEventTime: this.isEventTime,
-      timeOf: (window) => this.cleanupTimerOf(window),
-    });
+    // Start and end are what tells these windows apart.
+    const isTime = (windowType as unknown) === TIME_WINDOW_TYPE;
+    if (isTime && !this.hasDefaultTrigger && !isMerging(assigner)) this.known = new KnownTimers(keyedState);
+    const cleanup = { isEventTime: this.isEventTime, timeOf: (window: W) => this.cleanupTimerOf(window) };
+    this.triggerContext = new WindowTriggerContext(parts, cleanup, this.known);
     this.functionContext = new WindowFunctionContext(parts, isMerging(assigner));
     this.contents =
       options.evictor === undefined
@@ -292,6 +332,7 @@ export class WindowOperator<K, In, Acc, Content, Out, W extends Window = TimeWin
     } catch (error) {
       throw this.context.wrapUserError(error, this.contentsWhat);
     }
+    this.known?.select(window as unknown as TimeWindow);
     triggerContext.window = window;
     let result: TriggerResult;
     try {
@@ -301,6 +342,7 @@ export class WindowOperator<K, In, Acc, Content, Out, W extends Window = TimeWin
     }
     this.act(result, window);
     this.registerCleanupTimer(window);
+    this.known?.deselect();
     return true;
   }
 
@@ -343,6 +385,8 @@ export class WindowOperator<K, In, Acc, Content, Out, W extends Window = TimeWin
   }
 
   private onTimer(window: W, timestampMs: number, isEventTime: boolean): void {
+    const kind = isEventTime ? EVENT_TIMERS : PROCESSING_TIMERS;
+    this.known?.noteGone(kind, timestampMs, window as unknown as TimeWindow);
     const set = this.loadMergingSet();
     const stateWindow = set === undefined ? window : set.stateWindowOf(window);
     // The timer of a merging window that is gone: timers of triggers that did not delete them.
@@ -461,8 +505,10 @@ export class WindowOperator<K, In, Acc, Content, Out, W extends Window = TimeWin
   private registerCleanupTimer(window: W): void {
     const timeMs = this.cleanupTimerOf(window);
     if (timeMs === undefined) return;
-    if (this.isEventTime) this.timers.registerEventTimeTimer(window, timeMs);
-    else this.timers.registerProcessingTimeTimer(window, timeMs);
+    const { triggerContext } = this;
+    triggerContext.window = window;
+    if (this.isEventTime) triggerContext.registerEventTimeTimer(timeMs);
+    else triggerContext.registerProcessingTimeTimer(timeMs);
   }
 
   private deleteCleanupTimer(window: W): void {
@@ -509,29 +555,16 @@ export class WindowOperator<K, In, Acc, Content, Out, W extends Window = TimeWin
   }
 
   private missingTimestamp(): MillraceError {
-    const operator = this.context.operatorName;
-    return new MillraceError(
-      'TIMESTAMP_MISSING',
-      `Operator '${operator}' has windows of event time (${this.assigner}), but a record has no timestamp. ` +
-        'Did you forget the watermark strategy of the source, or assignTimestampsAndWatermarks?',
-      { details: { operator } },
-    );
+    return missingTimestamp(this.context.operatorName, String(this.assigner));
   }
 
   private windowOutOfRange(window: W): MillraceError {
-    const operator = this.context.operatorName;
-    const message = `Operator '${operator}': the window ${String(window)} of a record goes beyond the timestamps that there are, -${MAX_WATERMARK} to ${MAX_WATERMARK}.`;
-    return new MillraceError('TIMESTAMP_INVALID', message, { details: { operator } });
+    return windowOutOfRange(this.context.operatorName, window);
   }
 
   private mergedIntoThePast(window: W): MillraceError {
-    const operator = this.context.operatorName;
-    return new MillraceError(
-      'INVALID_ARGUMENT',
-      `Operator '${operator}': mergeWindows of ${this.assigner} made the window ${String(window)}, which is over already at the ` +
-        `watermark ${this.timers.currentWatermark()}: a window must not end earlier by merging.`,
-      { details: { operator } },
-    );
+    const { context, assigner, timers } = this;
+    return mergedIntoThePast(context.operatorName, String(assigner), window, timers.currentWatermark());
   }
 }
 
