@@ -253,7 +253,8 @@ const KEYS: Readonly<
 interface Setting {
   readonly assigner: WindowAssigner<Hit>;
   readonly contents: AnyContents;
-  readonly latenessMs: number;
+  /** After each restart the next one. */
+  readonly latenessesMs: readonly number[];
   readonly evicts: boolean;
   readonly keys: string;
   readonly scripts: readonly Script[];
@@ -263,7 +264,7 @@ interface Setting {
 const anySetting: fc.Arbitrary<Setting> = fc.record({
   assigner: anyAssigner,
   contents: anyContents,
-  latenessMs: fc.constantFrom(...LATENESS_MS),
+  latenessesMs: fc.array(fc.constantFrom(...LATENESS_MS), { minLength: 1, maxLength: 2 }),
   evicts: fc.constantFrom(false, false, false, true),
   keys: fc.constantFrom(...Object.keys(KEYS)),
   scripts: anyScripts,
@@ -272,14 +273,25 @@ const anySetting: fc.Arbitrary<Setting> = fc.record({
 
 const late = new OutputTag<Hit>('late');
 
-function optionsOf(setting: Setting, form: number, trigger: ScriptedTrigger, nowMs: number): HarnessOptions {
+/** When and after how many restarts a job begins. */
+interface Start {
+  readonly nowMs: number;
+  readonly restarts: number;
+}
+
+function optionsOf(
+  setting: Setting,
+  form: number,
+  trigger: ScriptedTrigger,
+  { nowMs, restarts }: Start,
+): HarnessOptions {
   const { type } = KEYS[setting.keys]!;
   return {
     create: () =>
       new WindowOperator<unknown, Hit, unknown, unknown, string, TimeWindow>({
         assigner: FORMS[form]!(setting.assigner),
         trigger,
-        allowedLatenessMs: setting.latenessMs,
+        allowedLatenessMs: setting.latenessesMs[restarts % setting.latenessesMs.length]!,
         lateTag: late,
         contents: setting.contents,
         ...(setting.evicts ? { evictor: CountEvictor.of(3) } : {}),
@@ -300,9 +312,9 @@ interface Run {
   readonly trigger: ScriptedTrigger;
 }
 
-async function open(setting: Setting, form: number, nowMs: number, from?: OperatorHarness): Promise<Run> {
+async function open(setting: Setting, form: number, start: Start, from?: OperatorHarness): Promise<Run> {
   const trigger = new ScriptedTrigger(setting.scripts);
-  const options = optionsOf(setting, form, trigger, nowMs);
+  const options = optionsOf(setting, form, trigger, start);
   return {
     trigger,
     harness: await OperatorHarness.open(options, from === undefined ? [] : [await from.snapshot()]),
@@ -319,18 +331,23 @@ async function check(setting: Setting, events: readonly Event[]): Promise<void> 
   const forms = [...FORMS.keys()];
   let eventMs = 0;
   let clockMs = 0;
-  let runs = await Promise.all(forms.map((form) => open(setting, form, clockMs)));
+  let restarts = 0;
+  let runs = await Promise.all(forms.map((form) => open(setting, form, { nowMs: clockMs, restarts })));
   const compare = async (): Promise<void> => {
     const [first, ...others] = await Promise.all(runs.map(seenOf));
     for (const other of others) deepStrictEqual(first, other);
   };
+  // After a restart nobody knows that there are windows without their timers, as such triggers leave them.
+  const mayRestart = !setting.scripts.some(({ spoils }) => spoils);
   for (const [index, event] of events.entries()) {
+    if (typeof event === 'string' && event !== 'watermark' && !mayRestart) continue;
     if (event === 'restart' || event === 'swap') {
       await compare();
       const shift = event === 'swap' ? 1 : 0;
       const before = runs;
+      const start = { nowMs: clockMs, restarts: ++restarts };
       runs = await Promise.all(
-        forms.map((form) => open(setting, form, clockMs, before[(form + shift) % forms.length]!.harness)),
+        forms.map((form) => open(setting, form, start, before[(form + shift) % forms.length]!.harness)),
       );
       for (const { harness } of before) await harness.close();
     } else if (event === 'watermark') {

@@ -45,6 +45,8 @@ export interface TimerService<N> {
   moveEventTimeTimer(from: N, fromMs: number, to: N, toMs: number): void;
   /** No event-time timer that was restored is later; -Infinity if there was none. */
   lastRestoredEventTime(): number;
+  /** The same for timers of both kinds. */
+  lastRestoredTime(): number;
   registerProcessingTimeTimer(namespace: N, timestampMs: number): void;
   deleteProcessingTimeTimer(namespace: N, timestampMs: number): void;
 }

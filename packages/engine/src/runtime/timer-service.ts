@@ -127,6 +127,10 @@ export class InternalTimerService<N> implements TimerService<N> {
     return this.eventTimers.lastRestoredTimestamp;
   }
 
+  lastRestoredTime(): number {
+    return Math.max(this.eventTimers.lastRestoredTimestamp, this.processingTimers.lastRestoredTimestamp);
+  }
+
   /** When the next processing-time timer is due; more than MAX_SAFE_INTEGER if there is none. */
   nextProcessingTime(): number {
     return this.processingTimers.nextTimestamp();

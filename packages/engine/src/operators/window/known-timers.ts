@@ -5,7 +5,7 @@
  *
  *   slot of a key and window:   start | end | key hash | unused | two timers of event time | two of processing time
  *
- * A key and window has one slot; another one with the same slot displaces it. So has a timer when there is a third.
+ * A key and window has one slot; another one with the same slot displaces it. Of each kind the last two timers are known.
  * For windows of time that do not merge, which their start and end tell apart. Called by the operator and its trigger context.
  *
  * Invariants:
@@ -14,7 +14,7 @@
  */
 import type { TimeWindow } from './time-window.ts';
 
-const SLOTS_LOG = 10;
+const SLOTS_LOG = 12;
 const SLOT_WIDTH = 8;
 const START = 0;
 const END = 1;

@@ -6,6 +6,10 @@
  * found the last time, and timers that are known to be registered (known-timers.ts) are not registered again. The trigger is
  * called for each record in any case.
  *
+ * A window that had contents before has its clean-up timer (I1 of the operator): triggers cannot delete it, and when it fires
+ * the contents go. After a restart that holds for windows that end after all restored timers: the allowed lateness, and with
+ * it the time of that timer, may be another one now. It does not hold of a trigger that changes its windows, which is noticed.
+ *
  * Nobody sees that window objects are used again: one that somebody changed is not, nor is one that went to a window
  * function, which may have emitted it.
  *
@@ -19,8 +23,8 @@ import type { WindowTriggerContext } from './window-function-context.ts';
 
 export interface TriggeredWindowEnv<In> {
   readonly contents: Pick<WindowContents<In, TimeWindow>, 'setNamespace' | 'add'>;
-  /** Those of them that may remember where they put a record. */
-  readonly remembering: Pick<FastContents<In, TimeWindow>, 'addToRemembered' | 'remember'> | undefined;
+  /** What is faster of them, if anything is. */
+  readonly fast: Omit<FastContents<In, TimeWindow>, 'setNamespace'> | undefined;
   readonly trigger: Trigger<In>;
   readonly triggerContext: WindowTriggerContext<TimeWindow>;
   readonly known: Pick<KnownTimers, 'select' | 'deselect'> | undefined;
@@ -30,6 +34,8 @@ export interface TriggeredWindowEnv<In> {
   readonly slideMs: number;
   readonly offsetMs: number;
   readonly latenessMs: number;
+  /** Windows that end later have their clean-up timer if they have contents. */
+  readonly restoredUntilMs: number;
   readonly noTimestamp: number;
   readonly maxWatermark: number;
   /** The window that starts at `startMs`; throws if there are no such timestamps. */
@@ -44,19 +50,22 @@ export interface TriggeredWindowEnv<In> {
 }
 
 export const makeTriggeredWindowAdd = <In>(env: TriggeredWindowEnv<In>) => {
-  const { contents, remembering, trigger, triggerContext, known, timers, isEventTime, windowAt } = env;
+  const { contents, fast, trigger, triggerContext, known, timers, isEventTime, windowAt } = env;
   const { sizeMs, slideMs, offsetMs, latenessMs, noTimestamp, maxWatermark } = env;
   /** Those of the last record, the last first; not too many. */
   const windows: (TimeWindow | undefined)[] = [];
   const keptMax = 64;
   // The state remembers one window of a key.
-  const remembers = sizeMs === slideMs && remembering?.remember !== undefined;
+  const remembers = sizeMs === slideMs && fast?.remember !== undefined;
+  let isCleanedUpAfterMs = env.restoredUntilMs;
   const addTo = (window: TimeWindow, startMs: number, value: In, timestampMs: number): boolean => {
+    let isPresent = true;
     try {
-      if (!remembers || !remembering.addToRemembered!(startMs, value)) {
+      if (!remembers || !fast.addToRemembered!(startMs, value)) {
         contents.setNamespace(window);
-        contents.add(value, timestampMs);
-        if (remembers) remembering.remember!(startMs, 0, 1);
+        isPresent = fast?.addIfPresent(value) ?? false;
+        if (!isPresent) contents.add(value, timestampMs);
+        if (remembers) fast.remember!(startMs, 0, 1);
       }
     } catch (error) {
       throw env.contentsFailed(error);
@@ -75,8 +84,12 @@ export const makeTriggeredWindowAdd = <In>(env: TriggeredWindowEnv<In>) => {
       env.act(result, window);
     }
     const endMs = window.maxTimestamp();
-    if (!isEventTime) triggerContext.registerProcessingTimeTimer(endMs);
-    else if (endMs + latenessMs < maxWatermark) triggerContext.registerEventTimeTimer(endMs + latenessMs);
+    // Its timers are no longer those of the window that has the contents.
+    if (window.start !== startMs || endMs !== startMs + sizeMs - 1) isCleanedUpAfterMs = Infinity;
+    if (!isPresent || endMs <= isCleanedUpAfterMs) {
+      if (!isEventTime) triggerContext.registerProcessingTimeTimer(endMs);
+      else if (endMs + latenessMs < maxWatermark) triggerContext.registerEventTimeTimer(endMs + latenessMs);
+    }
     known?.deselect();
     return result === 'CONTINUE';
   };

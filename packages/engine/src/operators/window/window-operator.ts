@@ -191,13 +191,14 @@ export class WindowOperator<K, In, Acc, Content, Out, W extends Window = TimeWin
     )({
       ...grid,
       contents,
-      remembering: contents.fast,
+      fast: contents.fast,
       trigger: this.trigger as unknown as Trigger<In>,
       triggerContext: this.triggerContext as unknown as WindowTriggerContext<TimeWindow>,
       known: this.known,
       timers: this.timers,
       isEventTime: this.isEventTime,
       latenessMs: this.latenessMs,
+      restoredUntilMs: this.timers.lastRestoredTime(),
       noTimestamp: NO_TIMESTAMP,
       maxWatermark: MAX_WATERMARK,
       windowAt: (startMs) => {

@@ -16,7 +16,7 @@ import type { KeyContext } from './key-context.ts';
 import type { RowStore } from './row-store.ts';
 import { GOLDEN } from './slot-table.ts';
 
-const SLOTS_LOG = 9;
+const SLOTS_LOG = 11;
 const SLOTS = 1 << SLOTS_LOG;
 /** Of a slot that says nothing: there never are so few rows freed. */
 const NOTHING = -1;
