@@ -30,6 +30,11 @@ const MISSES_OF_A_TRIAL = 2048;
 const HITS_OF_A_USEFUL_TRIAL = MISSES_OF_A_TRIAL / 2;
 const READS_OF_A_PAUSE = 1 << 16;
 
+/** What a place is: as its row, newer than its row, newer and changed since it was passed over or became so (CLOCK). */
+const WRITTEN = 0;
+const CHANGED = 1;
+const CHANGED_AGAIN = 2;
+
 export class KnownValues<T, N> {
   /** By place. */
   readonly rows = new Int32Array(PLACES);
@@ -39,10 +44,12 @@ export class KnownValues<T, N> {
   private readonly current: CurrentRow<N>;
   private readonly serializer: TypeSerializer<T>;
   private readonly scratch = new Scratch();
-  private readonly isChanged = new Uint8Array(PLACES);
-  /** The places that were changed since the last `writeAll`; some may be written already. */
+  private readonly states = new Uint8Array(PLACES);
+  /** A ring of the places that were changed; some may be written already. */
   private readonly changedPlaces = new Int32Array(CHANGED_MAX);
   private changedCount = 0;
+  /** Where in the ring the oldest is, when it is full. */
+  private hand = 0;
   private misses = 0;
   private pausedReads = 0;
 
@@ -83,11 +90,7 @@ export class KnownValues<T, N> {
       return false;
     }
     this.values[place] = copy;
-    if (this.isChanged[place] === 0) {
-      if (this.changedCount === CHANGED_MAX) this.writeAll();
-      this.isChanged[place] = 1;
-      this.changedPlaces[this.changedCount++] = place;
-    }
+    this.noteChanged(place);
     return true;
   }
 
@@ -101,11 +104,39 @@ export class KnownValues<T, N> {
   writeAll(): void {
     for (let i = 0; i < this.changedCount; i++) this.write(this.changedPlaces[i]!);
     this.changedCount = 0;
+    this.hand = 0;
+  }
+
+  private noteChanged(place: number): void {
+    const { states, changedPlaces } = this;
+    if (states[place] !== WRITTEN) {
+      states[place] = CHANGED_AGAIN;
+      return;
+    }
+    states[place] = CHANGED;
+    const at = this.changedCount < CHANGED_MAX ? this.changedCount++ : this.writeOldest();
+    changedPlaces[at] = place;
+  }
+
+  /** Writes the value that was changed first of those that were not changed again since; where it was in `changedPlaces`. */
+  private writeOldest(): number {
+    const { states, changedPlaces } = this;
+    for (;;) {
+      const at = this.hand;
+      const place = changedPlaces[at]!;
+      this.hand = (at + 1) % CHANGED_MAX;
+      if (states[place] === CHANGED_AGAIN) {
+        states[place] = CHANGED;
+      } else {
+        this.write(place);
+        return at;
+      }
+    }
   }
 
   private write(place: number): void {
-    if (this.isChanged[place] === 0) return;
-    this.isChanged[place] = 0;
+    if (this.states[place] === WRITTEN) return;
+    this.states[place] = WRITTEN;
     const { current, scratch } = this;
     const row = this.rows[place]!;
     const length = scratch.encode(this.serializer, this.values[place]!);
@@ -115,7 +146,7 @@ export class KnownValues<T, N> {
   }
 
   private empty(place: number): void {
-    this.isChanged[place] = 0;
+    this.states[place] = WRITTEN;
     this.rows[place] = 0;
     this.values[place] = undefined;
   }
