@@ -1,5 +1,6 @@
-/** The front door of the floor: errors, assertions, time, logging, configuration, metrics. */
+/** The front door of the floor: errors, assertions, time, logging, configuration, metrics, pools of buffers. */
 export { assert, unreachable } from './assert.ts';
+export { BufferPool } from './buffer-pool.ts';
 export {
   ALIGNED_CHECKPOINT_TIMEOUT,
   APPROXIMATE_LOCAL_RECOVERY,

@@ -5,15 +5,14 @@
  * participant answers every checkpoint that it was told of, once.
  */
 import type { OperatorSubtaskState, StreamHandle } from '../state/index.ts';
+import type { FileChecksum } from './file-checksum.ts';
 
 /** A data file of a snapshot as its writer left it: synced, closed, its directory synced. */
-export interface SnapshotFile {
+export type SnapshotFile = FileChecksum & {
   /** Relative to the directory of the snapshot, separated by `/`. */
   readonly path: string;
   readonly sizeBytes: number;
-  /** Of the whole file, lower-case hex. */
-  readonly sha256: string;
-}
+};
 
 /** The state of one operator of a task's chain. Operators without state may be left out. */
 export interface OperatorState {

@@ -14,6 +14,7 @@
 import type { DirectoryLock } from '../platform/index.ts';
 import type { SnapshotSink, StreamHandle } from '../state/index.ts';
 import type { SnapshotFile } from './acknowledgement.ts';
+import type { ChecksumKind } from './file-checksum.ts';
 import type { SnapshotManifest } from './snapshot-manifest.ts';
 
 /** Where the tasks write the data of one checkpoint. Plain data; travels with the barrier's announcement. */
@@ -28,6 +29,8 @@ export interface SnapshotPlace {
   readonly directory: string;
   /** Streams that stay smaller make no file. */
   readonly inlineThresholdBytes: number;
+  /** Of the state files. */
+  readonly checksum: ChecksumKind;
 }
 
 /** A snapshot that is complete. */
@@ -107,7 +110,7 @@ export interface FinishedStream {
 }
 
 /**
- * A stream of state being written. `append` copies and never blocks; watch `backlogBytes` and await `ready` between
+ * A stream of state being written. Appending never blocks; watch `backlogBytes` and await `ready` between
  * slices. After an error `append` drops what it is given and `finish` rejects.
  */
 export interface StateStream extends SnapshotSink {

@@ -84,6 +84,20 @@ test('a savepoint goes to its target under a random name, also with checkpoints 
   }
 });
 
+test('savepoints have hashes that every version reads, checkpoints a checksum that costs less', async () => {
+  const platform = createManualPlatform();
+  const storage = await opened(platform);
+  const checkpoint = await writeCheckpoint(platform, storage, 1, JOB);
+  assert.ok(checkpoint.manifest.files.length > 0);
+  assert.ok(checkpoint.manifest.files.every(({ crc32 }) => crc32 !== undefined));
+  const location = { ...(await storage.beginSavepoint('file:///sp')), checkpointId: 2 };
+  const savepoint = await storage.complete(location, await writeState(platform, location, JOB));
+  assert.ok(savepoint.manifest.files.length > 0);
+  assert.ok(savepoint.manifest.files.every(({ sha256 }) => sha256 !== undefined));
+  const metadata = platform.files.allFiles().find((file) => /^\/sp\/.*_metadata$/.test(file));
+  assert.match(Buffer.from(await platform.files.readAll(metadata!)).toString(), /"version": 1,/);
+});
+
 test('checkpoints in memory are complete while the process lives', async () => {
   const platform = createManualPlatform();
   const storage = createCheckpointStorage(platform, { kind: 'jobmanager', maxStateSizeBytes: 1000 });

@@ -276,7 +276,7 @@ export class FileCheckpointStorage implements CheckpointStorage {
 
   private locationOf(checkpointId: number, directory: string): CheckpointLocation {
     const { inlineThresholdBytes } = this.options;
-    return { kind: 'directory', checkpointId, directory, inlineThresholdBytes };
+    return { kind: 'directory', checkpointId, directory, inlineThresholdBytes, checksum: 'crc32' };
   }
 
   private async checkpointDirectories(): Promise<{ directory: string; path: string }[]> {
@@ -335,7 +335,7 @@ export async function makeSavepointDirectory(
       const { files, path } = platform.fileSystem(directory);
       if ((await files.stat(path)) !== undefined) continue;
       await files.makeDirectory(path);
-      return { kind: 'directory', directory, inlineThresholdBytes };
+      return { kind: 'directory', directory, inlineThresholdBytes, checksum: 'sha256' };
     }
   } catch (error) {
     if (!hasCode(error, 'FILE_SYSTEM_ERROR')) throw error;

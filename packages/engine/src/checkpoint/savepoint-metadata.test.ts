@@ -10,6 +10,7 @@ import type { SnapshotManifest } from './snapshot-manifest.ts';
 const platform = createManualPlatform();
 const golden = goldenFile('manifest-1.metadata');
 const golden2 = goldenFile('manifest-2.metadata');
+const golden3 = goldenFile('manifest-3.metadata');
 
 function goldenFile(name: string): Uint8Array {
   return new Uint8Array(readFileSync(new URL(`./golden/${name}`, import.meta.url)));
@@ -156,6 +157,19 @@ const GOLDEN_2: SnapshotManifest = {
   ],
 };
 
+/** What golden/manifest-3.metadata holds: files with a CRC-32, and one that has a SHA-256. */
+const GOLDEN_3: SnapshotManifest = {
+  ...GOLDEN_2,
+  files: [
+    { path: '1-0-00c0ffee00c0ffee', sizeBytes: 41_216, crc32: '352441c2' },
+    {
+      path: '1-1-0123456789abcdef',
+      sizeBytes: 3,
+      sha256: 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
+    },
+  ],
+};
+
 /** The same document with something changed and hashed again: what a writer with a bug, or with bad intent, makes. */
 function forged(change: (document: Record<string, never>) => void, original = golden): Uint8Array {
   const document = JSON.parse(Buffer.from(original).toString());
@@ -176,6 +190,35 @@ test('the golden manifests of all versions are read, and written again byte for 
   assert.equal(Buffer.from(formatMetadata(GOLDEN, platform)).toString(), Buffer.from(golden).toString());
   assert.deepEqual(parse(golden2), GOLDEN_2);
   assert.equal(Buffer.from(formatMetadata(GOLDEN_2, platform)).toString(), Buffer.from(golden2).toString());
+  assert.deepEqual(parse(golden3), GOLDEN_3);
+  assert.equal(Buffer.from(formatMetadata(GOLDEN_3, platform)).toString(), Buffer.from(golden3).toString());
+});
+
+test('the lowest version is written that can say it, and no other is read', () => {
+  const versionOf = (manifest: SnapshotManifest): number =>
+    JSON.parse(Buffer.from(formatMetadata(manifest, platform)).toString()).version;
+  assert.equal(versionOf(GOLDEN), 1);
+  assert.equal(versionOf(GOLDEN_2), 2);
+  assert.equal(versionOf(GOLDEN_3), 3);
+  const withoutInFlight = { ...GOLDEN_3, inFlight: [] };
+  assert.equal(versionOf(withoutInFlight), 3);
+  assert.deepEqual(parse(formatMetadata(withoutInFlight, platform)), withoutInFlight);
+  const cases: [Uint8Array, (document: Record<string, unknown>) => void, RegExp][] = [
+    [golden2, (d) => (d['version'] = 3), /version is 3, but this is version 2/],
+    [golden3, (d) => (d['version'] = 2), /files\[0\]\.sha256 is missing/],
+    [golden3, (d) => delete d['inFlight'], /inFlight is missing/],
+    [
+      golden3,
+      (d) => ((d['files'] as Record<string, unknown>[])[0]!['crc32'] = '352441C2'),
+      /is not a CRC-32/,
+    ],
+    [golden3, (d) => ((d['files'] as Record<string, unknown>[])[0]!['sha256'] = 'x'), /sha256/],
+  ];
+  for (const [original, change, message] of cases) {
+    const bytes = forged(change as (document: Record<string, never>) => void, original);
+    assert.throws(() => parse(bytes), message);
+    assert.throws(() => parse(bytes), code('SNAPSHOT_CORRUPT'));
+  }
 });
 
 test('a snapshot without data in flight is readable by whoever knows version 1', () => {
@@ -188,7 +231,7 @@ test('each violation of the format of data in flight is refused with its place',
   type Edge = Record<string, unknown> & { channels: Record<string, unknown>[] };
   const cases: [(edge: Edge, document: Record<string, unknown>) => void, RegExp][] = [
     [(_, d) => (d['version'] = 1), /inFlight is not expected/],
-    [(_, d) => (d['inFlight'] = []), /inFlight is empty: that is version 1/],
+    [(_, d) => (d['inFlight'] = []), /version is 2, but this is version 1/],
     [(_, d) => delete d['inFlight'], /inFlight is missing/],
     [(e, d) => (d['inFlight'] as Edge[]).push(e), /inFlight has an exchange twice/],
     [(e) => (e['source'] = 'nobody'), /belongs to the operator with uid nobody, which is not listed/],
@@ -267,8 +310,8 @@ test('any changed bit is found (property)', () => {
 });
 
 test('a newer version is told apart from damage', () => {
-  const newer = forged((document) => Object.assign(document, { version: 3, surprise: true }));
-  assert.throws(() => parse(newer), /has version 3 of the snapshot format, this Millrace reads up to 2/);
+  const newer = forged((document) => Object.assign(document, { version: 4, surprise: true }));
+  assert.throws(() => parse(newer), /has version 4 of the snapshot format, this Millrace reads up to 3/);
   assert.throws(() => parse(newer), code('SNAPSHOT_FORMAT_NEWER'));
 });
 

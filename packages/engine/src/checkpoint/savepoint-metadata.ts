@@ -4,7 +4,7 @@
  *
  *   {                                   ┐
  *     "format": "millrace-snapshot",    │ these two come first
- *     "version": 1 or 2,                │ in every version
+ *     "version": 1, 2 or 3,               │ in every version
  *     ...                               │
  *     "files": [...]                    ┘ ◀── hashed: every byte up to here
  *   ,\n  "sha256": "<64 hex>"\n}\n           the last 83 bytes, in every version
@@ -14,7 +14,8 @@
  * I2 Every path in it stays below the snapshot's directory; every handle lies within a listed file.
  * I3 Writing what was read gives the same bytes.
  *
- * Version 2 adds `inFlight`. It is written only where there is data in flight: whoever knows version 1 reads the rest.
+ * Version 2 adds `inFlight`, version 3 files with `crc32` instead of `sha256`. The lowest is written that can say what is
+ * to be said: whoever knows version 1 reads every savepoint of a job whose barriers overtook nothing.
  */
 import { MAX_WATERMARK, MIN_WATERMARK, MillraceError } from '../base/index.ts';
 import type { Platform } from '../platform/index.ts';
@@ -42,7 +43,8 @@ import { relativePathProblem } from './snapshot-path.ts';
 export type Hashing = Pick<Platform, 'hasher'>;
 
 const FORMAT = 'millrace-snapshot';
-const VERSION = 2;
+const VERSION = 3;
+const VERSION_WITHOUT_CRC = 2;
 const VERSION_WITHOUT_IN_FLIGHT = 1;
 const TAIL = /^,\n {2}"sha256": "([0-9a-f]{64})"\n}\n$/;
 const TAIL_BYTES = ',\n  "sha256": ""\n}\n'.length + 64;
@@ -65,14 +67,14 @@ const STATE_MODES = ['split', 'union', 'broadcast'] as const;
 /** The bytes of `_metadata`. Throws STATE_TOO_LARGE if there is too much inline state. */
 export function formatMetadata(manifest: SnapshotManifest, hashing: Hashing): Uint8Array {
   const { checkpointId, kind, timestampMs, jobName, jobId, lineageId, planHash, millraceVersion } = manifest;
-  const hasInFlight = manifest.inFlight.length > 0;
+  const version = versionOf(manifest);
   const document = {
     format: FORMAT,
-    version: hasInFlight ? VERSION : VERSION_WITHOUT_IN_FLIGHT,
+    version,
     ...{ checkpointId, kind, timestampMs, jobName, jobId, lineageId, planHash, millraceVersion },
     operators: manifest.operators.map(operatorToJson),
-    inFlight: hasInFlight ? manifest.inFlight.map(edgeToJson) : undefined,
-    files: manifest.files.map(({ path, sizeBytes, sha256 }) => ({ path, sizeBytes, sha256 })),
+    inFlight: version === VERSION_WITHOUT_IN_FLIGHT ? undefined : manifest.inFlight.map(edgeToJson),
+    files: manifest.files.map(({ path, sizeBytes, sha256, crc32 }) => ({ path, sizeBytes, sha256, crc32 })),
   };
   const text = JSON.stringify(document, undefined, 2);
   const body = Buffer.from(text.slice(0, text.lastIndexOf('\n}')), 'utf8');
@@ -86,6 +88,12 @@ export function formatMetadata(manifest: SnapshotManifest, hashing: Hashing): Ui
   }
   const tail = Buffer.from(`,\n  "sha256": "${hashOf(body, hashing)}"\n}\n`, 'latin1');
   return Buffer.concat([body, tail]);
+}
+
+/** The lowest that can say it. */
+function versionOf({ files, inFlight }: Pick<SnapshotManifest, 'files' | 'inFlight'>): number {
+  if (files.some(({ crc32 }) => crc32 !== undefined)) return VERSION;
+  return inFlight.length > 0 ? VERSION_WITHOUT_CRC : VERSION_WITHOUT_IN_FLIGHT;
 }
 
 function hashOf(bytes: Uint8Array, hashing: Hashing): string {
@@ -223,13 +231,13 @@ function readManifest(value: unknown, path: string): SnapshotManifest {
     millraceVersion: reader.text('millraceVersion'),
     operators: reader.list('operators', OPERATORS_MAX, readOperator),
     inFlight: version === VERSION_WITHOUT_IN_FLIGHT ? [] : reader.list('inFlight', EDGES_MAX, readEdge),
-    files: reader.list('files', FILES_MAX, readFile),
+    files: reader.list('files', FILES_MAX, version >= VERSION ? readFile : readHashedFile),
   };
   reader.end();
   const problem = inconsistencyOf(manifest);
   if (problem !== undefined) throw new JsonProblem('', `is inconsistent: ${problem}`);
-  if (version !== VERSION_WITHOUT_IN_FLIGHT && manifest.inFlight.length === 0)
-    throw new JsonProblem('inFlight', `is empty: that is version ${VERSION_WITHOUT_IN_FLIGHT}`);
+  if (version !== versionOf(manifest))
+    throw new JsonProblem('version', `is ${version}, but this is version ${versionOf(manifest)}`);
   const edges = manifest.inFlight.map(({ identity }) => edgeKey(identity));
   if (new Set(edges).size !== edges.length) throw new JsonProblem('inFlight', 'has an exchange twice');
   const uids = manifest.operators.map(({ uid }) => uid);
@@ -387,16 +395,30 @@ function readStream(value: unknown, at: string): StreamHandle {
   return stream;
 }
 
-function readFile(value: unknown, at: string): SnapshotFile {
+function readFile(value: unknown, at: string, mayHaveCrc = true): SnapshotFile {
   const reader = new JsonObjectReader(value, at);
-  const file = {
+  const place = {
     path: readPath(reader.text('path'), reader.path('path')),
     sizeBytes: reader.integer('sizeBytes', 0),
-    sha256: reader.text('sha256'),
   };
+  const file =
+    mayHaveCrc && reader.has('crc32')
+      ? { ...place, crc32: readHex(reader, 'crc32', 8, 'a CRC-32') }
+      : { ...place, sha256: readHex(reader, 'sha256', 64, 'a SHA-256') };
   reader.end();
-  if (!/^[0-9a-f]{64}$/.test(file.sha256)) throw new JsonProblem(`${at}.sha256`, 'is not a SHA-256');
   return file;
+}
+
+/** Of the versions that know nothing else. */
+function readHashedFile(value: unknown, at: string): SnapshotFile {
+  return readFile(value, at, false);
+}
+
+function readHex(reader: JsonObjectReader, name: string, digits: number, what: string): string {
+  const text = reader.text(name);
+  if (text.length !== digits || !/^[0-9a-f]*$/.test(text))
+    throw new JsonProblem(reader.path(name), `is not ${what}`);
+  return text;
 }
 
 function readPath(path: string, at: string): string {

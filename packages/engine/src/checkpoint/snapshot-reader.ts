@@ -5,8 +5,8 @@
  * the directory of a checkpoint or savepoint, its `_metadata`, or a URI of either.
  *
  * Invariants:
- * I1 Nothing of a snapshot is trusted before its length and hash were compared with the manifest's, and the manifest with
- *    its own.
+ * I1 Nothing of a snapshot is trusted before its length and checksum were compared with the manifest's, and the manifest with
+ *    its own hash.
  * I2 Nothing is restored that a power failure could still take away.
  */
 import { hasCode, MillraceError, nearestName } from '../base/index.ts';
@@ -14,6 +14,7 @@ import { errnoOf, type FileSystem, type Platform } from '../platform/index.ts';
 import type { SnapshotInput, StreamHandle } from '../state/index.ts';
 import type { SnapshotFile } from './acknowledgement.ts';
 import type { CompletedSnapshot } from './checkpoint-storage.ts';
+import { isSame, kindOf, startChecksum } from './file-checksum.ts';
 import { METADATA_BYTES_MAX, parseMetadata } from './savepoint-metadata.ts';
 import { settleSnapshot } from './snapshot-directory.ts';
 import { checkpointIdOf, joinPath, lastName, METADATA_FILE, parentPath } from './snapshot-path.ts';
@@ -89,7 +90,7 @@ async function fileProblem(
     return `it has ${stat.sizeBytes} bytes instead of ${expected.sizeBytes}`;
   const file = await files.open(path);
   try {
-    const hasher = platform.hasher();
+    const checksum = startChecksum(kindOf(expected), platform);
     const read = (from: number) => file.read(from, Math.min(READ_BYTES, expected.sizeBytes - from));
     let ahead: Promise<Uint8Array> | undefined;
     for (let position = 0; position < expected.sizeBytes; ) {
@@ -98,9 +99,9 @@ async function fileProblem(
       position += bytes.length;
       // The disk reads on while this is hashed.
       ahead = position < expected.sizeBytes ? read(position) : undefined;
-      hasher.update(bytes);
+      checksum.update(bytes);
     }
-    return hasher.digestHex() === expected.sha256 ? undefined : 'its content has changed: its hash differs';
+    return isSame(checksum.finish(), expected) ? undefined : 'its content has changed: its checksum differs';
   } finally {
     await file.close();
   }

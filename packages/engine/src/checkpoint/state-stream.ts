@@ -2,16 +2,17 @@
  * The tasks' side of checkpoint storage: streams of state that are written while the task goes on.
  *
  *   append ──copies──▶ chunk (≤ 1 MB) ──full──▶ queue ──one after the other──▶ file ──finish──▶ synced, then its directory
+ *   appendLent ────────as it is───────────────────┘
  *                        └── finish below the threshold ──▶ inline, no file
  *
- * One `CheckpointStreams` a thread: it keeps used chunks for the next stream. The hash is taken as chunks are written.
+ * One `CheckpointStreams` a thread: it keeps used chunks for the next stream. The checksum is taken as chunks are written.
  *
  * Invariants:
  * I1 Chunks are written in order, one write at a time, to a file that this stream created (its name is new).
  * I2 A handle is given out only after the file and its name are durable.
  * I3 After an error nothing more is written; `finish` rejects with it.
  */
-import { assert, formatMemorySize, MillraceError } from '../base/index.ts';
+import { assert, BufferPool, formatMemorySize, MillraceError } from '../base/index.ts';
 import type { FileSystem, Platform, WritableFile } from '../platform/index.ts';
 import type { StreamHandle } from '../state/index.ts';
 import type {
@@ -20,18 +21,23 @@ import type {
   FinishedStream,
   StateStream,
 } from './checkpoint-storage.ts';
+import { type RunningChecksum, startChecksum } from './file-checksum.ts';
 import { joinPath, stateFilePrefix } from './snapshot-path.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
 /** Most streams stay small, and many empty: their first chunk grows from this with the first byte. */
 const FIRST_CHUNK_BYTES = 4096;
-const POOLED_CHUNKS_MAX = 8;
+const KEPT_CHUNKS_MAX = 8;
 /** A stream with more unwritten bytes is congested. */
 const BACKLOG_BYTES_MAX = 4 * CHUNK_BYTES;
+/** Less is copied, though it was lent: a write of its own costs more. */
+const LENT_BYTES_MIN = 256 * 1024;
+
+type ChunkPool = BufferPool<Uint8Array<ArrayBuffer>>;
 
 /** The streams of one thread. */
 export function createCheckpointStreams(platform: Platform): CheckpointStreams {
-  const pool: Uint8Array<ArrayBuffer>[] = [];
+  const pool: ChunkPool = new BufferPool(() => new Uint8Array(CHUNK_BYTES), KEPT_CHUNKS_MAX);
   return {
     createStream: (location, name, operatorName) =>
       location.kind === 'memory'
@@ -75,6 +81,11 @@ class MemoryStateStream implements StateStream {
     this.position += bytes.length;
     if (this.position <= this.maxBytes) this.content.append(bytes);
     else this.error ??= this.tooLarge();
+  }
+
+  appendLent(bytes: Uint8Array, giveBack: () => void): void {
+    this.append(bytes);
+    giveBack();
   }
 
   isCongested(): boolean {
@@ -127,8 +138,8 @@ class FileStateStream implements StateStream {
   private readonly directory: string;
   private readonly fileName: string;
   private readonly inlineThresholdBytes: number;
-  private readonly pool: Uint8Array<ArrayBuffer>[];
-  private readonly hasher: { update(bytes: Uint8Array): void; digestHex(): string };
+  private readonly pool: ChunkPool;
+  private readonly checksum: RunningChecksum;
   private readonly first = new GrowingBytes();
   private chunk: Uint8Array<ArrayBuffer> | undefined;
   private chunkLength = 0;
@@ -144,7 +155,7 @@ class FileStateStream implements StateStream {
     platform: Platform,
     location: CheckpointLocation & { kind: 'directory' },
     name: string,
-    pool: Uint8Array<ArrayBuffer>[],
+    pool: ChunkPool,
   ) {
     const { files, path } = platform.fileSystem(location.directory);
     this.platform = platform;
@@ -153,7 +164,7 @@ class FileStateStream implements StateStream {
     this.fileName = `${stateFilePrefix(name)}-${platform.random.hex(8)}`;
     this.inlineThresholdBytes = Math.min(location.inlineThresholdBytes, CHUNK_BYTES);
     this.pool = pool;
-    this.hasher = platform.hasher();
+    this.checksum = startChecksum(location.checksum, platform);
   }
 
   get backlogBytes(): number {
@@ -173,12 +184,7 @@ class FileStateStream implements StateStream {
       this.first.append(bytes);
       return;
     }
-    if (this.chunk === undefined) {
-      this.chunk = this.takeChunk();
-      this.chunk.set(this.first.bytes.subarray(0, this.first.length));
-      this.chunkLength = this.first.length;
-      this.first.bytes = new Uint8Array(0);
-    }
+    this.chunk ??= this.firstChunk();
     for (let taken = 0; taken < bytes.length; ) {
       const count = Math.min(bytes.length - taken, CHUNK_BYTES - this.chunkLength);
       this.chunk.set(bytes.subarray(taken, taken + count), this.chunkLength);
@@ -186,6 +192,19 @@ class FileStateStream implements StateStream {
       taken += count;
       if (this.chunkLength === CHUNK_BYTES) this.flush();
     }
+  }
+
+  appendLent(bytes: Uint8Array, giveBack: () => void): void {
+    const isOver = this.error !== undefined || this.state !== 'open';
+    if (isOver || bytes.length < LENT_BYTES_MIN) {
+      this.append(bytes);
+      giveBack();
+      return;
+    }
+    this.position += bytes.length;
+    this.chunk ??= this.firstChunk();
+    if (this.chunkLength > 0) this.flush();
+    this.write(bytes, giveBack);
   }
 
   ready(): Promise<void> {
@@ -201,7 +220,7 @@ class FileStateStream implements StateStream {
       this.state = 'finished';
       return finishedInline(this.first.bytes.slice(0, this.first.length));
     }
-    if (this.chunk === undefined) this.write(this.first.bytes.subarray(0, this.first.length), undefined);
+    if (this.chunk === undefined) this.write(this.first.bytes.subarray(0, this.first.length), () => {});
     else this.flush();
     await this.writing;
     try {
@@ -225,6 +244,8 @@ class FileStateStream implements StateStream {
     if (this.state === 'finished' || this.state === 'aborted') return;
     const isFinishing = this.state === 'finishing';
     this.state = 'aborted';
+    if (this.chunk !== undefined) this.pool.give(this.chunk);
+    this.chunk = undefined;
     this.wakeWaiting();
     await this.writing;
     // A `finish` under way removes the file itself.
@@ -240,7 +261,7 @@ class FileStateStream implements StateStream {
     const sizeBytes = this.position;
     return {
       lengthBytes: sizeBytes,
-      file: { path, sizeBytes, sha256: this.hasher.digestHex() },
+      file: { path, sizeBytes, ...this.checksum.finish() },
       handleOf(offset, lengthBytes): StreamHandle {
         assertWithin(offset, lengthBytes, sizeBytes);
         return { kind: 'file', path, offset, lengthBytes };
@@ -248,31 +269,36 @@ class FileStateStream implements StateStream {
     };
   }
 
-  private takeChunk(): Uint8Array<ArrayBuffer> {
-    return this.pool.pop() ?? new Uint8Array(CHUNK_BYTES);
+  /** A chunk that goes on where the first bytes end. */
+  private firstChunk(): Uint8Array<ArrayBuffer> {
+    const chunk = this.pool.take();
+    chunk.set(this.first.bytes.subarray(0, this.first.length));
+    this.chunkLength = this.first.length;
+    this.first.bytes = new Uint8Array(0);
+    return chunk;
   }
 
   private flush(): void {
     const chunk = this.chunk!;
-    this.write(chunk.subarray(0, this.chunkLength), chunk);
-    this.chunk = this.state === 'open' ? this.takeChunk() : undefined;
+    this.write(chunk.subarray(0, this.chunkLength), () => this.pool.give(chunk));
+    this.chunk = this.state === 'open' ? this.pool.take() : undefined;
     this.chunkLength = 0;
   }
 
-  /** Queues bytes for writing; `chunk` goes back to the pool afterwards. */
-  private write(bytes: Uint8Array, chunk: Uint8Array<ArrayBuffer> | undefined): void {
+  /** Queues bytes for writing; `giveBack` is called when they are not needed any more. */
+  private write(bytes: Uint8Array, giveBack: () => void): void {
     this.writing = this.writing.then(async () => {
       try {
         if (this.error !== undefined || this.state === 'aborted') return;
         this.file ??= await this.files.create(joinPath(this.directory, this.fileName));
         this.wasCreated = true;
-        this.hasher.update(bytes);
+        this.checksum.update(bytes);
         await this.file.write(bytes);
       } catch (error) {
         this.error ??= error;
       } finally {
         this.writtenBytes += bytes.length;
-        if (chunk !== undefined && this.pool.length < POOLED_CHUNKS_MAX) this.pool.push(chunk);
+        giveBack();
         if (!this.isCongested()) this.wakeWaiting();
       }
     });

@@ -58,7 +58,12 @@ class HeldStorage implements CheckpointStorage {
 
   async beginSavepoint(targetDirectory: string): Promise<SnapshotPlace> {
     await this.call(`begin in ${targetDirectory}`);
-    return { kind: 'directory', directory: `${targetDirectory}/savepoint`, inlineThresholdBytes: 0 };
+    return {
+      kind: 'directory',
+      directory: `${targetDirectory}/savepoint`,
+      inlineThresholdBytes: 0,
+      checksum: 'sha256',
+    };
   }
 
   async complete(

@@ -174,6 +174,8 @@ export interface Platform {
   fileSystem(uri: string): { readonly files: FileSystem; readonly path: string };
   /** SHA-256, incremental. */
   hasher(): { update(bytes: Uint8Array): void; digestHex(): string };
+  /** CRC-32 as in gzip and zip. `before`: that of the bytes before these; 0 if there are none. */
+  crc32(bytes: Uint8Array, before: number): number;
   /** One gzip member or zstd frame that stands for `bytes`. Synchronous: for pieces of some hundred kilobytes. */
   compress(format: AppendableCompression, bytes: Uint8Array): Uint8Array;
   /**

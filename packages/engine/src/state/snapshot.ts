@@ -4,11 +4,14 @@
  */
 import type { KeyedStateMetadata, KeyGroupRange } from './handles.ts';
 
-/** Takes bytes by copying them. Never blocks; the task loop watches its backlog. */
+/** Takes bytes. Never blocks; the task loop watches its backlog. */
 export interface SnapshotSink {
   /** Position of the next byte, from the start of the sink. */
   readonly position: number;
+  /** Copies the bytes. */
   append(bytes: Uint8Array): void;
+  /** Takes bytes that stay as they are until `giveBack` is called: once, now or later, whatever becomes of the sink. */
+  appendLent(bytes: Uint8Array, giveBack: () => void): void;
 }
 
 /** Keyed state as of one moment. Later changes of the state are not seen. */

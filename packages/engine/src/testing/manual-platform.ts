@@ -45,7 +45,7 @@ export interface ManualPlatformOptions {
 }
 
 /** Pure functions. */
-const { compress, decompress } = createNodePlatform();
+const { compress, crc32, decompress } = createNodePlatform();
 
 export function createManualPlatform(options: ManualPlatformOptions = {}): ManualPlatform {
   const random = seededRandom(options.seed ?? 1);
@@ -85,6 +85,7 @@ export function createManualPlatform(options: ManualPlatformOptions = {}): Manua
     setWallMs: (ms) => time.setWallMs(ms),
     fileSystem: (uri) => ({ files, path: pathOf(uri) }),
     hasher: sha256,
+    crc32,
     compress,
     decompress,
     decompressPieces: async function* (format, next) {

@@ -488,6 +488,11 @@ class ByteSink {
     this.position += bytes.length;
   }
 
+  appendLent(bytes: Uint8Array, giveBack: () => void): void {
+    this.append(bytes);
+    giveBack();
+  }
+
   handle(): StreamHandle {
     return { kind: 'inline', bytes: new Uint8Array(Buffer.concat(this.parts)) };
   }

@@ -51,7 +51,7 @@ test('a file that a manifest names and that is gone is missing, one that has cha
   platform.files.damage(file, (bytes) => bytes.reverse());
   platform.files.damage('/cp/a1/chk-1/_metadata', () => new Uint8Array(0));
   const { damaged, missing, unreferenced } = await checkSnapshotFiles(platform, '/cp');
-  assert.match(damaged.find((each) => each.startsWith(file))!, /its hash differs/);
+  assert.match(damaged.find((each) => each.startsWith(file))!, /its checksum differs/);
   assert.match(damaged.find((each) => each.startsWith('/cp/a1/chk-1/_metadata'))!, /damaged/);
   assert.deepEqual(missing, []);
   assert.equal(unreferenced.length, 2, 'what the torn manifest named is named by none');

@@ -3,6 +3,7 @@
  * environment, the command line, a worker's entry), handed down to everything else.
  */
 import type { ResourceLimits } from 'node:worker_threads';
+import { crc32 } from 'node:zlib';
 import { type Logger, lineLogger, MillraceError } from '../../base/index.ts';
 import type { Platform } from '../platform.ts';
 import { compress, decompress, decompressPieces } from './compression.ts';
@@ -54,6 +55,7 @@ export function createNodePlatform(options: NodePlatformOptions = {}): Platform 
     logger: options.logger ?? lineLogger('info', (line) => process.stderr.write(`${line}\n`)),
     fileSystem: resolveFileUri,
     hasher: nodeHasher,
+    crc32,
     compress,
     decompress,
     decompressPieces,

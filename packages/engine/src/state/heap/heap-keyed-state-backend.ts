@@ -54,7 +54,7 @@ import {
 import { HeapListState } from './heap-list-state.ts';
 import { HeapMapState } from './heap-map-state.ts';
 import { restoreHeapStates } from './heap-restore.ts';
-import { BlockPool, HeapSnapshot } from './heap-snapshot.ts';
+import { createBlockPool, HeapSnapshot } from './heap-snapshot.ts';
 import { HeapTimerQueue } from './heap-timer-queue.ts';
 import { HeapTtlListState } from './heap-ttl-list-state.ts';
 import { HeapTtlMapState } from './heap-ttl-map-state.ts';
@@ -106,7 +106,7 @@ class HeapKeyedStateBackend<K> implements KeyedStateBackend<K> {
   private readonly context: KeyContext;
   private readonly registry: StateRegistry;
   private readonly workspace: StateWorkspace = { scratch: new Scratch(), run: new ByteRun() };
-  private readonly blocks = new BlockPool();
+  private readonly blocks = createBlockPool();
   /** Stores without namespaces, which prefetching is for. */
   private prefetchable: RowStore[] = [];
   /** Values of states that are newer than their rows. */

@@ -3,13 +3,14 @@
  * changed.
  *
  * Made by the backend; driven by the task (`start`, `advance`, `release`). The page stores call `capture` (page-store.ts,
- * I2). A page that is captured while there is no sink waits in a block.
+ * I2). A page that is captured while there is no sink waits in a block, which the sink then writes as it is: before the sink
+ * is there a job has often touched most of its pages.
  *
  * Invariants:
  * I1 Every page that was in use when the snapshot was made is written exactly once, as it was then.
  * I2 After the trailer was written or the snapshot was released, no store knows it any more.
  */
-import { assert } from '../../base/index.ts';
+import { assert, BufferPool } from '../../base/index.ts';
 import { ByteView } from '../../types/index.ts';
 import type { KeyedStateMetadata, KeyGroupRange } from '../handles.ts';
 import type { KeyedStateSnapshot, SnapshotSink } from '../snapshot.ts';
@@ -23,22 +24,15 @@ import {
 } from './heap-stream.ts';
 import type { PageCapture, PageStore } from './page-store.ts';
 
-const BLOCK_BYTES = 256 * 1024;
-const KEPT_BLOCKS = 16;
+/** As large as what a file is given at a time. */
+const BLOCK_BYTES = 1024 * 1024;
+const KEPT_BLOCKS_MAX = 64;
 
-/** Blocks for pages that were changed before there was a sink; kept from one snapshot to the next. */
-export class BlockPool {
-  private readonly blocks: ByteView[] = [];
+/** Blocks for pages that were changed before there was a sink. */
+export type BlockPool = BufferPool<ByteView>;
 
-  take(): ByteView {
-    const block = this.blocks.pop() ?? ByteView.allocate(BLOCK_BYTES);
-    block.pos = 0;
-    return block;
-  }
-
-  give(block: ByteView): void {
-    if (this.blocks.length < KEPT_BLOCKS) this.blocks.push(block);
-  }
+export function createBlockPool(): BlockPool {
+  return new BufferPool(() => ByteView.allocate(BLOCK_BYTES), KEPT_BLOCKS_MAX);
 }
 
 /** A state as it goes into a snapshot. */
@@ -201,6 +195,7 @@ export class HeapSnapshot implements KeyedStateSnapshot {
     let block = this.waiting[this.waiting.length - 1];
     if (block === undefined || block.view.pos + bytes > block.view.u8.length) {
       block = { view: this.parts.blocks.take(), records: [] };
+      block.view.pos = 0;
       this.waiting.push(block);
     }
     const { view } = block;
@@ -214,8 +209,8 @@ export class HeapSnapshot implements KeyedStateSnapshot {
   private writeBlock(sink: SnapshotSink, { view, records }: WaitingBlock): void {
     const blockAt = sink.position - this.origin;
     for (const record of records) this.index.add(record, blockAt + record.position);
-    sink.append(view.u8.subarray(0, view.pos));
     this.waitingBytes -= view.pos;
-    this.parts.blocks.give(view);
+    const { blocks } = this.parts;
+    sink.appendLent(view.u8.subarray(0, view.pos), () => blocks.give(view));
   }
 }

@@ -17,10 +17,11 @@ import { type TypeInformation, Types } from '../../types/index.ts';
 export const MAX_PARALLELISM = 128;
 export const ALL_KEY_GROUPS: KeyGroupRange = { first: 0, last: MAX_PARALLELISM - 1 };
 
-/** A sink that keeps everything. */
+/** A sink that keeps everything, and what it was lent as long as it can. */
 export class MemorySink implements SnapshotSink {
   position: number;
-  private readonly chunks: Uint8Array[] = [];
+  private chunks: Uint8Array[] = [];
+  private readonly giveBack: (() => void)[] = [];
 
   /** A stream may begin anywhere in a file. */
   constructor(position = 0) {
@@ -32,6 +33,12 @@ export class MemorySink implements SnapshotSink {
     this.position += bytes.length;
   }
 
+  appendLent(bytes: Uint8Array, giveBack: () => void): void {
+    this.chunks.push(bytes);
+    this.position += bytes.length;
+    this.giveBack.push(giveBack);
+  }
+
   bytes(): Uint8Array {
     const all = new Uint8Array(this.chunks.reduce((sum, chunk) => sum + chunk.length, 0));
     let at = 0;
@@ -39,6 +46,8 @@ export class MemorySink implements SnapshotSink {
       all.set(chunk, at);
       at += chunk.length;
     }
+    this.chunks = [all];
+    for (const each of this.giveBack.splice(0)) each();
     return all;
   }
 }

@@ -72,7 +72,7 @@ interface Operation {
 }
 
 /** Pure functions. */
-const { compress, decompress, decompressPieces } = createNodePlatform();
+const { compress, crc32, decompress, decompressPieces } = createNodePlatform();
 
 export class SimulatedThread implements EventPlace {
   readonly number: number;
@@ -162,6 +162,7 @@ export class SimulatedThread implements EventPlace {
       },
       fileSystem: (uri) => ({ files, path: `/${uri.replace(/^file:/, '').replace(/^\/+|\/+$/g, '')}` }),
       hasher: quickHasher,
+      crc32,
       compress,
       decompress,
       decompressPieces,
