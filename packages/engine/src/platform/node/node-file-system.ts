@@ -71,7 +71,8 @@ async function openReadable(path: string): Promise<ReadableFile> {
 }
 
 async function readAt(handle: FileHandle, position: number, lengthBytes: number): Promise<Uint8Array> {
-  const bytes = new Uint8Array(lengthBytes);
+  // Not cleared: what is not read into is not handed out.
+  const bytes = plainBytes(Buffer.allocUnsafeSlow(lengthBytes));
   let read = 0;
   while (read < lengthBytes) {
     const { bytesRead } = await handle.read(bytes, read, lengthBytes - read, position + read);

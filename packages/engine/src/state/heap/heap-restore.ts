@@ -28,10 +28,11 @@ import { PAGE_HEAD_UNITS, UNIT_BYTES } from './page-store.ts';
 import type { RestoredState, StateSchema } from './restored-state.ts';
 import { RowStore } from './row-store.ts';
 import { RowTransfer } from './row-transfer.ts';
+import { TableFill } from './table-fill.ts';
 
 /** Records with no more than this between them are read together, up to READ_BYTES_MAX. */
 const READ_GAP_BYTES = 64 * 1024;
-const READ_BYTES_MAX = 4 * 1024 * 1024;
+const READ_BYTES_MAX = 2 * 1024 * 1024;
 
 /** The backend that is being restored. */
 export interface HeapRestoreTarget {
@@ -86,33 +87,56 @@ async function openStream(
   return { metadata, index };
 }
 
-/** Reads the pages in the order of their positions, neighbours together. */
+/** Reads the pages in the order of their positions, neighbours together; the next ones while these are taken. */
 async function readPages(
   input: SnapshotInput,
   records: PageRecord[],
   take: (record: PageRecord, bytes: Uint8Array) => void,
 ): Promise<void> {
-  records.sort((a, b) => a.position - b.position);
-  for (let i = 0; i < records.length; ) {
-    const start = records[i]!.position;
-    let end = endOf(records[i]!);
-    let last = i + 1;
-    for (; last < records.length; last++) {
-      const next = records[last]!;
-      if (next.position - end > READ_GAP_BYTES || endOf(next) - start > READ_BYTES_MAX) break;
-      end = Math.max(end, endOf(next));
-    }
-    const bytes = await input.read(start, end - start);
+  const spans = spansOf(records);
+  const read = (span: Span | undefined): Promise<Uint8Array> | undefined => {
+    const bytes = span === undefined ? undefined : input.read(span.start, span.end - span.start);
+    // Nobody may wait for it any more when it fails.
+    bytes?.catch(() => {});
+    return bytes;
+  };
+  let ahead = read(spans[0]);
+  for (const [index, { start, end, records: inSpan }] of spans.entries()) {
+    const bytes = await ahead!;
+    ahead = read(spans[index + 1]);
     check(bytes.length === end - start, 'it ends before its length');
     const dv = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    for (; i < last; i++) {
-      const record = records[i]!;
+    for (const record of inSpan) {
       const at = record.position - start;
       check(isPageRecord(dv, at, record), 'a page is not where its index says');
       const contentAt = at + PAGE_RECORD_BYTES;
       take(record, bytes.subarray(contentAt, contentAt + record.rowBytes));
     }
   }
+}
+
+/** What is read at once: from `start` to `end` in the stream. */
+interface Span {
+  readonly start: number;
+  readonly end: number;
+  readonly records: readonly PageRecord[];
+}
+
+function spansOf(records: PageRecord[]): Span[] {
+  records.sort((a, b) => a.position - b.position);
+  const spans: Span[] = [];
+  for (let i = 0; i < records.length; ) {
+    const first = i;
+    const start = records[i]!.position;
+    let end = endOf(records[i]!);
+    for (i++; i < records.length; i++) {
+      const next = records[i]!;
+      if (next.position - end > READ_GAP_BYTES || endOf(next) - start > READ_BYTES_MAX) break;
+      end = Math.max(end, endOf(next));
+    }
+    spans.push({ start, end, records: records.slice(first, i) });
+  }
+  return spans;
 }
 
 function endOf(record: PageRecord): number {
@@ -179,10 +203,11 @@ class StreamRestore {
 
   /** Makes the pages part of their stores. */
   finish(): void {
+    const tableFill = new TableFill();
     for (const { store, newPages, pages, copyTo, hasTtl } of this.states) {
       for (const [group, ofGroup] of pages) {
         check(store.entriesOf(group) === 0, 'a key group is in two of the streams');
-        new PageAdoption(store, group, ofGroup, newPages, hasTtl).run();
+        new PageAdoption(store, group, ofGroup, newPages, hasTtl, tableFill).run();
       }
       if (copyTo !== undefined) {
         new RowTransfer(store, copyTo, { where: 'restore', groupOf: this.target.groupOf }).copy();

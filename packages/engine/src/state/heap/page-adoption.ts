@@ -11,11 +11,12 @@
  *    forward link, and heads by none: so a chain from a head ends.
  * I3 Backward links, ends and counts of chains agree with the forward links.
  */
-import { check } from './heap-stream.ts';
+import { check, corrupt } from './heap-stream.ts';
 import { headInt } from './map-rows.ts';
 import { PAGE_HEAD_UNITS } from './page-store.ts';
 import {
   ENTRY_IDENTITY,
+  EXTERNAL_IDENTITY,
   EXTERNAL_VALUE,
   identityOffsetOf,
   KIND_DEAD,
@@ -43,10 +44,13 @@ import {
 } from './row-format.ts';
 import type { RowStore } from './row-store.ts';
 import { MIN_ROW_UNITS } from './size-class.ts';
-import { addSlot } from './slot-table.ts';
 import { LAST_ACCESS_BYTES } from './state-ttl.ts';
+import type { TableFill } from './table-fill.ts';
 
 const PAYLOAD = ENTRY_IDENTITY;
+
+/** Of an ENTRY with identity and value in place nothing but its kind remains. */
+const PLAIN_MASK = KIND_MASK | EXTERNAL_VALUE | EXTERNAL_IDENTITY;
 
 /** In the marks of a page, beside the kind of the row that starts there: a forward link leads to it. */
 const LINKED = 1;
@@ -62,6 +66,9 @@ export class PageAdoption {
   private hasLinks = false;
   /** Bytes that each value has at least: its last access. */
   private readonly valueBytesMin: number;
+  /** The value of an ENTRY is just that, and not the head of something, or a timer. */
+  private readonly isPlain: boolean;
+  private readonly tableFill: TableFill;
   /** Entries of maps that are there, less those that are in the chain of a head. */
   private looseMapEntries = 0;
 
@@ -75,8 +82,11 @@ export class PageAdoption {
     pages: readonly number[],
     newPages: ReadonlyMap<number, number>,
     hasTtl: boolean,
+    tableFill: TableFill,
   ) {
     this.valueBytesMin = hasTtl ? LAST_ACCESS_BYTES : 0;
+    this.isPlain = store.kind !== 'list' && store.kind !== 'map' && store.kind !== 'timers';
+    this.tableFill = tableFill;
     this.store = store;
     this.group = group;
     this.pages = pages;
@@ -88,8 +98,10 @@ export class PageAdoption {
     let entries = 0;
     for (const page of this.pages) entries += this.checkPage(page);
     this.store.reserveTable(this.group, entries);
+    this.tableFill.begin(this.store.tables[this.group]!, entries);
     if (this.hasLinks) for (const page of this.pages) this.markPage(page);
     for (const page of this.pages) this.adoptPage(page);
+    this.tableFill.finish();
     if (this.hasLinks) for (const page of this.pages) this.checkChains(page);
     check(this.looseMapEntries === 0, 'entries of a map that are not in its chain');
     this.chooseFillPage();
@@ -97,32 +109,48 @@ export class PageAdoption {
 
   /** Checks each row by itself (I1); the number of rows that go into the table. */
   private checkPage(page: number): number {
-    const { store } = this;
+    const { store, isPlain, valueBytesMin } = this;
     let entries = 0;
-    this.eachRow(page, (row, word, room) => {
+    const start = page << store.pageShift;
+    const end = start + store.pageUsed[page]!;
+    const words = store.words[start >>> store.chunkShift]!;
+    for (let row = start + PAGE_HEAD_UNITS; row < end; ) {
+      const word = words[(row & store.chunkMask) << 1]!;
       const units = unitsOf(word);
       // Asked of each row: the text is made only for the one that is wrong.
-      if (units < MIN_ROW_UNITS || units > room)
-        check(false, `a row of ${units} units where ${room} are left`);
-      switch (word & KIND_MASK) {
-        case KIND_FREE:
-          return;
-        case KIND_ENTRY:
-        case KIND_DEAD:
-        case KIND_MAP_ENTRY:
-          entries++;
-          this.checkEntry(row, word);
-          return;
-        case KIND_LIST_CHUNK:
-        case KIND_PIECE:
-          this.hasLinks = true;
-          this.checkPayload(row, word);
-          return;
-        default:
-          check(false, `a row of unknown kind in page ${page} of state kind ${store.kind}`);
-      }
-    });
+      if (units < MIN_ROW_UNITS || units > end - row)
+        check(false, `a row of ${units} units where ${end - row} are left`);
+      const valueAt = valueOffsetOf(word);
+      // What nearly every row is, and all that would be asked of it.
+      const isSound =
+        isPlain &&
+        (word & PLAIN_MASK) === KIND_ENTRY &&
+        valueAt >= ENTRY_IDENTITY &&
+        valueAt + valueBytesMin <= units << 3;
+      if (isSound || this.checkRow(page, row, word)) entries++;
+      row += units;
+    }
     return entries;
+  }
+
+  /** True if the row goes into the table. */
+  private checkRow(page: number, row: number, word: number): boolean {
+    switch (word & KIND_MASK) {
+      case KIND_FREE:
+        return false;
+      case KIND_ENTRY:
+      case KIND_DEAD:
+      case KIND_MAP_ENTRY:
+        this.checkEntry(row, word);
+        return true;
+      case KIND_LIST_CHUNK:
+      case KIND_PIECE:
+        this.hasLinks = true;
+        this.checkPayload(row, word);
+        return false;
+      default:
+        throw corrupt(`a row of unknown kind in page ${page} of state kind ${this.store.kind}`);
+    }
   }
 
   private checkEntry(row: number, word: number): void {
@@ -175,12 +203,11 @@ export class PageAdoption {
   }
 
   /**
-   * Puts the rows of a page into table, free lists and counts, and corrects their links. Half the time of a restore is spent
-   * here: counts are kept until the page is done, and the table has room already.
+   * Puts the rows of a page into free lists and counts, those for the table together, and corrects their links. Much of the
+   * time of a restore is spent here: counts are kept until the page is done.
    */
   private adoptPage(page: number): void {
-    const { store, hasLinks } = this;
-    const table = store.tables[this.group]!;
+    const { store, hasLinks, tableFill } = this;
     const countsAll = store.kind !== 'map';
     let live = 0;
     let liveUnits = 0;
@@ -202,7 +229,7 @@ export class PageAdoption {
         if (hasLinks) this.correctLinks(row, word);
         if (kind === KIND_ENTRY || kind === KIND_DEAD || kind === KIND_MAP_ENTRY) {
           inTable++;
-          addSlot(table, words[at + (ROW_WORD_2 >> 2)]!, row);
+          tableFill.add(words[at + (ROW_WORD_2 >> 2)]!, row);
           if (kind !== KIND_DEAD && (countsAll || kind === KIND_MAP_ENTRY)) entries++;
         }
       }
