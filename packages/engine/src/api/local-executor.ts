@@ -8,12 +8,15 @@
 import { MillraceError } from '../base/index.ts';
 import { type CompletedSnapshot, createCheckpointStorage } from '../checkpoint/index.ts';
 import {
+  type Deploy,
   describeEdges,
   describeOperators,
   inlineSlotHost,
   type JobEndReport,
   JobMaster,
+  pipelinedRegions,
   type SlotHost,
+  slotPlaces,
   type WorkerTask,
   workerSlotHost,
 } from '../coordinator/index.ts';
@@ -62,8 +65,7 @@ export class LocalExecutor implements JobExecutor {
     deliver: Deliver,
     executionIndex: number,
   ): Promise<LocalJobClient> {
-    const { platform } = this;
-    const { logger } = platform;
+    const { logger } = this.platform;
     for (const warning of settings.warnings) logger.log('warn', warning);
     const slow = undescribedExchanges(graph);
     if (slow.length > 0) {
@@ -72,6 +74,27 @@ export class LocalExecutor implements JobExecutor {
         `records of undeclared types, which take more bytes and time, go through ${slow.join(', ')}: see returns(type)`,
       );
     }
+    const host = this.hostOf(graph, settings, executionIndex);
+    // While the snapshot is looked for.
+    for (const region of pipelinedRegions(graph, settings.failoverStrategy))
+      for (const place of slotPlaces(host, region)) host.prepare(graph, place);
+    try {
+      return await this.startOn(host, graph, settings, deliver);
+    } catch (error) {
+      await host.close();
+      throw error;
+    }
+  }
+
+  /** The host is closed by the JobMaster, if it comes to that. */
+  private async startOn(
+    host: SlotHost,
+    graph: JobGraph,
+    settings: ExecutionSettings,
+    deliver: Deliver,
+  ): Promise<LocalJobClient> {
+    const { platform } = this;
+    const { logger } = platform;
     const storage = createCheckpointStorage(platform, settings.checkpoint.storage);
     const { jobId, lineageId, beginning } = await beginJob(platform, graph, settings, storage);
     let master: JobMaster;
@@ -79,7 +102,7 @@ export class LocalExecutor implements JobExecutor {
       master = new JobMaster({
         graph,
         platform,
-        host: this.hostOf(graph, settings, executionIndex),
+        host,
         identity: {
           jobName: graph.jobName,
           jobId,
@@ -189,10 +212,19 @@ export class LocalExecutor implements JobExecutor {
       thread.post({ type: 'plan-differs', plan: describePlan(graph) });
       return new Promise(() => {});
     }
-    const slot = new Slot(graph, task.deployment, this.platform, (message) => thread.post(message));
-    thread.onMessage((message) => slot.handle(message as ToSlot));
-    await slot.open();
-    return new Promise(() => {});
+    return new Promise((_, reject) => {
+      let slot: Slot | undefined;
+      thread.onMessage((message) => {
+        const words = message as Deploy | ToSlot;
+        if (words.type !== 'deploy') return slot?.handle(words);
+        try {
+          slot = new Slot(graph, words.deployment, this.platform, (answer) => thread.post(answer));
+          slot.open().catch(reject);
+        } catch (error) {
+          reject(error);
+        }
+      });
+    });
   }
 }
 

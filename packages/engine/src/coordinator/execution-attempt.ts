@@ -30,7 +30,7 @@ import {
   type ToSlot,
 } from '../runtime/index.ts';
 import type { PipelinedRegion } from './pipelined-regions.ts';
-import { type SlotHandle, type SlotHost, slotError } from './slot-host.ts';
+import { type SlotHandle, type SlotHost, slotError, slotPlaces } from './slot-host.ts';
 import { SourceCoordinator } from './source-coordinator.ts';
 import { alignmentGroups, type WatermarkAlignmentGroup } from './watermark-alignment.ts';
 
@@ -107,10 +107,7 @@ export class ExecutionAttempt {
   constructor(options: AttemptOptions) {
     const { vertices } = options.region;
     this.options = options;
-    this.slotCount = Math.min(
-      options.host.slotCount,
-      Math.max(...vertices.map(({ parallelism }) => parallelism)),
-    );
+    this.slotCount = slotPlaces(options.host, options.region).length;
     this.alignment = alignmentGroups(vertices);
     this.taskCount = vertices.reduce((sum, vertex) => sum + vertex.parallelism, 0);
   }

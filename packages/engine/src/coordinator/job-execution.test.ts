@@ -38,6 +38,8 @@ async function running() {
   const words: ((message: FromSlot) => void)[] = [];
   const host: SlotHost = {
     slotCount: 1,
+    prepare() {},
+    close: async () => {},
     start: (_, { region }, events) => {
       words[region] = (message) => events.onMessage(message);
       return { post() {}, terminate: async () => {} };

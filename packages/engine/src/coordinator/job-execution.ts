@@ -21,6 +21,7 @@ import {
   type RestoredExecution,
 } from './execution-attempt.ts';
 import type { PipelinedRegion } from './pipelined-regions.ts';
+import { slotPlaces } from './slot-host.ts';
 
 /** Nothing is reported of a region after it failed or was cancelled. */
 export interface JobExecutionEvents
@@ -90,6 +91,12 @@ export class JobExecution {
   /** True if every region has tasks that process. */
   get isOpen(): boolean {
     return this.runs.every(({ state }) => LIVE.includes(state));
+  }
+
+  /** Slots of the region will be wanted soon. */
+  prepare(region: PipelinedRegion): void {
+    const { host, graph } = this.options;
+    for (const place of slotPlaces(host, region)) host.prepare(graph, place);
   }
 
   /** Starts a new attempt of a region. `opened` or `failed` follows. */

@@ -262,6 +262,8 @@ export class JobMaster {
     let snapshot = options.initial;
     this.statistics.started(snapshot, options.initialReasons);
     for (;;) {
+      // While the snapshot is compared with its hashes.
+      for (const region of this.execution.regions) this.execution.prepare(region);
       const restored = snapshot === undefined ? undefined : await options.restore(snapshot);
       const outcome = this.cancelRequested ? ({ type: 'cancelled' } as const) : await this.runAll(restored);
       if (outcome.type === 'cancelled') return this.canceled();
@@ -399,6 +401,7 @@ export class JobMaster {
     this.logRestart(decision, snapshot, region);
     await this.pause(decision.delayMs);
     if (run !== this.current) return;
+    this.execution.prepare(region);
     const restored = snapshot === undefined ? undefined : await this.options.restore(snapshot);
     if (run === this.current) this.execution.deploy(region, restored);
   }
@@ -416,10 +419,11 @@ export class JobMaster {
   }
 
   private async cleanUp(report: JobEndReport): Promise<void> {
-    const { storage, checkpoint } = this.options;
+    const { host, storage, checkpoint } = this.options;
     const kept = keptAtEnd(report.status, checkpoint.retention, this.keepsLast);
     try {
       await this.endAll();
+      await host.close();
       await this.checkpoints.shutdown(`The job is ${report.status}.`);
       const retained = this.checkpoints.retained();
       const deleted = kept === 'all' ? [] : kept === 'newest' ? retained.slice(0, -1) : retained;

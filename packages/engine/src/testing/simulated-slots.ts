@@ -49,6 +49,10 @@ export class SimulatedSlots implements SlotHost {
     running.events.onLost(error);
   }
 
+  prepare(): void {}
+
+  async close(): Promise<void> {}
+
   start(graph: JobGraph, deployment: SlotDeployment, events: SlotEvents): SlotHandle {
     const { slotIndex: index, attemptNumber: attempt, region } = deployment;
     const name = region === 0 ? `${attempt}.${index}` : `${attempt}.${index} of ${region}`;
