@@ -159,6 +159,35 @@ describe('a module with several jobs, in worker threads', () => {
   });
 });
 
+describe('worker threads', () => {
+  it('are loading while the snapshot is looked for, and end if the job cannot begin', async () => {
+    const manual = createManualPlatform();
+    const lookedFor: number[] = [];
+    let running = 0;
+    const platform: Platform = {
+      ...manual,
+      fileSystem(uri) {
+        lookedFor.push(running);
+        return manual.fileSystem(uri);
+      },
+      threads: {
+        ...{ current: undefined, entryModuleUrl: 'file:///job.ts' },
+        start() {
+          running++;
+          return { post() {}, terminate: async () => void running-- };
+        },
+      },
+    };
+    const { graph, settings } = planJob((env) => {
+      env.configure({ parallelism: 2, host: 'workers' });
+      env.fromElements(1, 2).rebalance().print();
+    });
+    const from = { ...settings, restore: { ...settings.restore, path: '/savepoints/none' } };
+    await assert.rejects(new LocalExecutor(platform).execute(graph, from), { code: 'SNAPSHOT_NOT_FOUND' });
+    assert.deepEqual([new Set(lookedFor), running], [new Set([2]), 0]);
+  });
+});
+
 describe('a job in the thread of its module', () => {
   it('starts again in place, with function objects as the user made them', async () => {
     const manual = createManualPlatform();

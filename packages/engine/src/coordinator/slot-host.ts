@@ -51,7 +51,11 @@ export interface SlotHost {
 export function slotPlaces(host: SlotHost, { index, vertices }: PipelinedRegion): SlotPlace[] {
   const slotCount = Math.min(host.slotCount, Math.max(...vertices.map(({ parallelism }) => parallelism)));
   const indices = vertices.map((vertex) => vertex.index);
-  return Array.from({ length: slotCount }, (_, slotIndex) => ({ slotIndex, region: index, vertices: indices }));
+  return Array.from({ length: slotCount }, (_, slotIndex) => ({
+    slotIndex,
+    region: index,
+    vertices: indices,
+  }));
 }
 
 /** All subtasks in this thread. */
@@ -207,11 +211,7 @@ function slotName({ slotIndex, region, vertices }: SlotPlace, graph: JobGraph): 
     : `slot ${slotIndex} of region ${region}`;
 }
 
-function threadLost(
-  graph: JobGraph,
-  place: SlotPlace,
-  exit: { exitCode: number; error: unknown },
-): Error {
+function threadLost(graph: JobGraph, place: SlotPlace, exit: { exitCode: number; error: unknown }): Error {
   const outOfMemory = (exit.error as { code?: unknown } | undefined)?.code === 'ERR_WORKER_OUT_OF_MEMORY';
   const why =
     exit.error === undefined

@@ -111,3 +111,10 @@ test("the main thread is nobody's thread, and knows its entry module", () => {
   assert.equal(threads.current, undefined);
   assert.match(threads.entryModuleUrl ?? '', /^file:.*node-threads\.test\.ts$/);
 });
+
+test('a thread has the environment of the process, and nothing beside it', async () => {
+  const url = module('environment', 'current.post({ ...process.env });');
+  const { messages, exit } = start(url, undefined);
+  await exit;
+  assert.deepEqual(messages, [{ ...process.env }]);
+});

@@ -25,6 +25,7 @@ import {
   workerData,
 } from 'node:worker_threads';
 import type { ThreadContext, ThreadEvents, ThreadHandle, Threads } from '../platform.ts';
+import { keepCompiledCode, threadEnvironment } from './node-compile-cache.ts';
 
 const MARK = 'millrace:thread';
 
@@ -32,6 +33,8 @@ interface MarkedData {
   readonly [MARK]: true;
   readonly data: unknown;
   readonly port: MessagePort;
+  /** Of the environment it was started with, what the process does not have. */
+  readonly added: readonly string[];
 }
 
 /** `resourceLimits`: of each thread that is started, as `node:worker_threads` has them (megabytes). */
@@ -48,12 +51,16 @@ let context: ThreadContext | undefined;
 
 function currentThread(): ThreadContext | undefined {
   if (context !== undefined || isMainThread || !isMarked(workerData)) return context;
-  const { data, port } = workerData;
+  const { data, port, added } = workerData;
+  // Node has read it; programs that the user starts from here are none of ours.
+  for (const name of added) delete process.env[name];
   context = {
     data,
     post: (message) => port.postMessage(message),
     onMessage: (handler) => {
       port.on('message', handler);
+      // Whoever listens has loaded its modules.
+      setImmediate(keepCompiledCode);
     },
   };
   return context;
@@ -84,7 +91,9 @@ function startThread(
   resourceLimits: ResourceLimits | undefined,
 ): ThreadHandle {
   const { port1, port2 } = new MessageChannel();
-  const marked: MarkedData = { [MARK]: true, data, port: port2 };
+  const environment = threadEnvironment();
+  const added = Object.keys(environment ?? {}).filter((name) => !(name in process.env));
+  const marked: MarkedData = { [MARK]: true, data, port: port2, added };
   let error: unknown;
   let ended = false;
   const end = (exitCode: number): void => {
@@ -103,6 +112,7 @@ function startThread(
       name,
       argv: process.argv.slice(2),
       workerData: marked,
+      ...(environment === undefined ? {} : { env: environment }),
       transferList: [port2],
       ...(resourceLimits === undefined ? {} : { resourceLimits }),
     });
