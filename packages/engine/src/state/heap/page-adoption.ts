@@ -95,27 +95,38 @@ export class PageAdoption {
 
   /** Throws SNAPSHOT_CORRUPT; the store is then of no use any more. */
   run(): void {
-    let entries = 0;
-    for (const page of this.pages) entries += this.checkPage(page);
-    this.store.reserveTable(this.group, entries);
-    this.tableFill.begin(this.store.tables[this.group]!, entries);
-    if (this.hasLinks) for (const page of this.pages) this.markPage(page);
-    for (const page of this.pages) this.adoptPage(page);
-    this.tableFill.finish();
-    if (this.hasLinks) for (const page of this.pages) this.checkChains(page);
+    const { store, group, pages, tableFill } = this;
+    const units = pages.reduce((sum, page) => sum + store.pageUsed[page]!, 0);
+    tableFill.begin(Math.ceil(units / MIN_ROW_UNITS));
+    for (const page of pages) this.adoptPage(page);
+    if (this.hasLinks) {
+      for (const page of pages) this.markPage(page);
+      for (const page of pages) this.correctPage(page);
+    }
+    store.reserveTable(group, tableFill.count);
+    tableFill.fill(store.tables[group]!);
+    if (this.hasLinks) for (const page of pages) this.checkChains(page);
     check(this.looseMapEntries === 0, 'entries of a map that are not in its chain');
     this.chooseFillPage();
   }
 
-  /** Checks each row by itself (I1); the number of rows that go into the table. */
-  private checkPage(page: number): number {
-    const { store, isPlain, valueBytesMin } = this;
+  /**
+   * Checks each row by itself (I1), and puts it into free lists and counts, or among those for the table. Much of the time of a
+   * restore is spent here: each row is looked at once, and counts are kept until the page is done.
+   */
+  private adoptPage(page: number): void {
+    const { store, isPlain, valueBytesMin, tableFill } = this;
+    const countsAll = store.kind !== 'map';
+    let live = 0;
+    let liveUnits = 0;
+    let inTable = 0;
     let entries = 0;
     const start = page << store.pageShift;
     const end = start + store.pageUsed[page]!;
     const words = store.words[start >>> store.chunkShift]!;
     for (let row = start + PAGE_HEAD_UNITS; row < end; ) {
-      const word = words[(row & store.chunkMask) << 1]!;
+      const at = (row & store.chunkMask) << 1;
+      const word = words[at]!;
       const units = unitsOf(word);
       // Asked of each row: the text is made only for the one that is wrong.
       if (units < MIN_ROW_UNITS || units > end - row)
@@ -127,17 +138,26 @@ export class PageAdoption {
         (word & PLAIN_MASK) === KIND_ENTRY &&
         valueAt >= ENTRY_IDENTITY &&
         valueAt + valueBytesMin <= units << 3;
-      if (isSound || this.checkRow(page, row, word)) entries++;
+      const kind = word & KIND_MASK;
+      if (kind === KIND_FREE) {
+        store.adoptFree(row, units);
+      } else {
+        live++;
+        liveUnits += units;
+        if (isSound || this.checkRow(page, row, word)) {
+          inTable++;
+          tableFill.add(words[at + (ROW_WORD_2 >> 2)]!, row);
+          if (kind !== KIND_DEAD && (countsAll || kind === KIND_MAP_ENTRY)) entries++;
+        }
+      }
       row += units;
     }
-    return entries;
+    store.adoptCounts(page, { live, liveUnits, inTable, entries });
   }
 
-  /** True if the row goes into the table. */
+  /** Of a row that is not free; true if it goes into the table. */
   private checkRow(page: number, row: number, word: number): boolean {
     switch (word & KIND_MASK) {
-      case KIND_FREE:
-        return false;
       case KIND_ENTRY:
       case KIND_DEAD:
       case KIND_MAP_ENTRY:
@@ -202,40 +222,10 @@ export class PageAdoption {
     this.marks.set(page, marks);
   }
 
-  /**
-   * Puts the rows of a page into free lists and counts, those for the table together, and corrects their links. Much of the
-   * time of a restore is spent here: counts are kept until the page is done.
-   */
-  private adoptPage(page: number): void {
-    const { store, hasLinks, tableFill } = this;
-    const countsAll = store.kind !== 'map';
-    let live = 0;
-    let liveUnits = 0;
-    let inTable = 0;
-    let entries = 0;
-    const start = page << store.pageShift;
-    const end = start + store.pageUsed[page]!;
-    const words = store.words[start >>> store.chunkShift]!;
-    for (let row = start + PAGE_HEAD_UNITS; row < end; ) {
-      const at = (row & store.chunkMask) << 1;
-      const word = words[at]!;
-      const kind = word & KIND_MASK;
-      const units = unitsOf(word);
-      if (kind === KIND_FREE) {
-        store.adoptFree(row, units);
-      } else {
-        live++;
-        liveUnits += units;
-        if (hasLinks) this.correctLinks(row, word);
-        if (kind === KIND_ENTRY || kind === KIND_DEAD || kind === KIND_MAP_ENTRY) {
-          inTable++;
-          tableFill.add(words[at + (ROW_WORD_2 >> 2)]!, row);
-          if (kind !== KIND_DEAD && (countsAll || kind === KIND_MAP_ENTRY)) entries++;
-        }
-      }
-      row += units;
-    }
-    store.adoptCounts(page, { live, liveUnits, inTable, entries });
+  private correctPage(page: number): void {
+    this.eachRow(page, (row, word) => {
+      if ((word & KIND_MASK) !== KIND_FREE) this.correctLinks(row, word);
+    });
   }
 
   private correctLinks(row: number, word: number): void {
@@ -358,14 +348,14 @@ export class PageAdoption {
     if (chosen >= 0 && store.pageUsed[chosen]! < store.pageUnits) store.continuePage(chosen);
   }
 
-  /** Calls `visit` with each row of a page, its word 0, and the units from there to the end of the rows. */
-  private eachRow(page: number, visit: (row: number, word: number, room: number) => void): void {
+  /** Calls `visit` with each row of a page and its word 0. */
+  private eachRow(page: number, visit: (row: number, word: number) => void): void {
     const { store } = this;
     const start = page << store.pageShift;
     const end = start + store.pageUsed[page]!;
     for (let row = start + PAGE_HEAD_UNITS; row < end; ) {
       const word = store.wordOf(row);
-      visit(row, word, end - row);
+      visit(row, word);
       row += unitsOf(word);
     }
   }

@@ -18,9 +18,10 @@ test('each row of a key group is found afterwards, however many there are', () =
   const fill = new TableFill();
   for (const rowCount of [1, 1000, 48 * 1024 - 1, 200_000, 48 * 1024, 0, 3]) {
     const table = reservedTable(EMPTY, rowCount);
-    fill.begin(table, rowCount);
+    fill.begin(rowCount);
     for (let row = 1; row <= rowCount; row++) fill.add(hashOf(row), row);
-    fill.finish();
+    assert.equal(fill.count, rowCount);
+    fill.fill(table);
     for (let row = 1; row <= rowCount; row++) {
       if (find(table, hashOf(row)) !== row) assert.fail(`row ${row} of ${rowCount} is not found`);
     }
@@ -34,9 +35,9 @@ test('rows with one and the same hash have their places one after the other', ()
   const rowCount = 50_000;
   const fill = new TableFill();
   const table = reservedTable(EMPTY, rowCount);
-  fill.begin(table, rowCount);
+  fill.begin(rowCount);
   for (let row = 1; row <= rowCount; row++) fill.add(row % 100 === 0 ? 7 : hashOf(row), row);
-  fill.finish();
+  fill.fill(table);
   const found: number[] = [];
   for (let at = bucketIndex(7, table.length); table[at + 1] !== 0; at = (at + 2) & (table.length - 1))
     if (table[at] === 7) found.push(table[at + 1]!);

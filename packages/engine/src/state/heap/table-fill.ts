@@ -4,9 +4,9 @@
  *
  *     add, add, … ─► hashes, rows as they came ─► the same by the top bits of their buckets ─► table, front to back
  *
- * One TableFill serves all key groups of a stream and keeps room for the largest: 16 bytes a row.
+ * One TableFill serves all key groups of a stream and keeps room for the largest: 16 bytes a row of one key group.
  */
-import { addSlot, bucketIndex, EMPTY_TABLE } from './slot-table.ts';
+import { addSlot, bucketIndex } from './slot-table.ts';
 
 /** How many parts of a table are told apart. With more, what is written at a time falls out of the fastest cache. */
 const PARTS_LOG2 = 10;
@@ -15,43 +15,41 @@ const PARTS = 1 << PARTS_LOG2;
 const ROWS_MIN = 48 * 1024;
 
 export class TableFill {
-  private table = EMPTY_TABLE;
-  private isOrdered = false;
-  private count = 0;
+  /** How many rows came. */
+  count = 0;
   private hashes = new Int32Array(0);
   private rows = new Int32Array(0);
   private orderedHashes = new Int32Array(0);
   private orderedRows = new Int32Array(0);
   private readonly ends = new Int32Array(PARTS);
 
-  /** Begins with a table that has room for `rowCount` rows, which come by `add`. */
-  begin(table: Int32Array, rowCount: number): void {
-    this.table = table;
+  /** Begins with a key group of at most so many rows. */
+  begin(rowsMax: number): void {
     this.count = 0;
-    this.isOrdered = rowCount >= ROWS_MIN;
-    if (!this.isOrdered || rowCount <= this.rows.length) return;
-    this.hashes = new Int32Array(rowCount);
-    this.rows = new Int32Array(rowCount);
-    this.orderedHashes = new Int32Array(rowCount);
-    this.orderedRows = new Int32Array(rowCount);
+    if (rowsMax <= this.rows.length) return;
+    this.hashes = new Int32Array(rowsMax);
+    this.rows = new Int32Array(rowsMax);
   }
 
-  /** Takes a row that is not in the table yet. */
   add(hash: number, row: number): void {
-    if (!this.isOrdered) return addSlot(this.table, hash, row);
     this.hashes[this.count] = hash;
     this.rows[this.count++] = row;
   }
 
-  /** All rows came, and are in the table now. */
-  finish(): void {
-    if (!this.isOrdered) return;
-    const { table, count, orderedHashes, orderedRows } = this;
-    this.order(table.length);
-    for (let i = 0; i < count; i++) addSlot(table, orderedHashes[i]!, orderedRows[i]!);
+  /** Adds the rows to `table`, which has room for them and none of them yet. */
+  fill(table: Int32Array): void {
+    const isOrdered = this.count >= ROWS_MIN;
+    if (isOrdered) this.order(table.length);
+    const hashes = isOrdered ? this.orderedHashes : this.hashes;
+    const rows = isOrdered ? this.orderedRows : this.rows;
+    for (let i = 0; i < this.count; i++) addSlot(table, hashes[i]!, rows[i]!);
   }
 
   private order(tableLength: number): void {
+    if (this.orderedRows.length < this.count) {
+      this.orderedHashes = new Int32Array(this.count);
+      this.orderedRows = new Int32Array(this.count);
+    }
     const { hashes, rows, orderedHashes, orderedRows, ends, count } = this;
     const shift = 31 - Math.clz32(tableLength) - PARTS_LOG2;
     ends.fill(0);
