@@ -423,7 +423,6 @@ export class JobMaster {
     const kept = keptAtEnd(report.status, checkpoint.retention, this.keepsLast);
     try {
       await this.endAll();
-      await host.close();
       await this.checkpoints.shutdown(`The job is ${report.status}.`);
       const retained = this.checkpoints.retained();
       const deleted = kept === 'all' ? [] : kept === 'newest' ? retained.slice(0, -1) : retained;
@@ -434,7 +433,8 @@ export class JobMaster {
     } catch (error) {
       this.warnOfLeftovers(error);
     }
-    // Whatever went wrong: the lock of the directory is given back.
+    // Whatever went wrong: no thread keeps the process from ending, and the lock of the directory is given back.
+    await host.close().catch((error: unknown) => this.warnOfLeftovers(error));
     await storage.close(kept !== 'none').catch((error: unknown) => this.warnOfLeftovers(error));
   }
 
