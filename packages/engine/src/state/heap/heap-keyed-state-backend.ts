@@ -60,7 +60,7 @@ import { HeapTtlListState } from './heap-ttl-list-state.ts';
 import { HeapTtlMapState } from './heap-ttl-map-state.ts';
 import { KeyContext } from './key-context.ts';
 import { KnownValues } from './known-values.ts';
-import type { PageSizes } from './page-store.ts';
+import { type PageSizes, UNIT_BYTES } from './page-store.ts';
 import { Prefetch } from './prefetch.ts';
 import { keyConversion, type StateSerializers } from './restored-state.ts';
 import { KIND_ENTRY, KIND_MASK } from './row-format.ts';
@@ -71,7 +71,7 @@ import type { StateTtl } from './state-ttl.ts';
 import { TtlSweep } from './ttl-sweep.ts';
 
 const CHUNK_BYTES = 2 * 1024 * 1024;
-const PREFETCH_ENTRIES_MIN = 50_000;
+const PREFETCH_BYTES_MIN = 1024 * 1024;
 const PREFETCH_STATES_MAX = 2;
 
 /** Sizes that only tests set. */
@@ -79,8 +79,8 @@ export interface HeapTuning {
   /** A power of two from 256 to 32768. */
   readonly pageBytes?: number;
   readonly chunkBytes?: number;
-  /** States with fewer entries are in the caches anyway. */
-  readonly prefetchEntriesMin?: number;
+  /** Smaller states are in the caches anyway. */
+  readonly prefetchBytesMin?: number;
 }
 
 export interface HeapKeyedStateBackendOptions<K> extends KeyedStateBackendOptions<K> {
@@ -101,7 +101,7 @@ class HeapKeyedStateBackend<K> implements KeyedStateBackend<K> {
   readonly maxParallelism: number;
   private readonly sizes: PageSizes;
   private readonly operatorName: string;
-  private readonly prefetchEntriesMin: number;
+  private readonly prefetchBytesMin: number;
   private readonly keySerializer: KeySerializer<K>;
   private readonly context: KeyContext;
   private readonly registry: StateRegistry;
@@ -129,7 +129,7 @@ class HeapKeyedStateBackend<K> implements KeyedStateBackend<K> {
     this.operatorName = operatorName;
     const pageBytes = tuning?.pageBytes ?? pageBytesFor(maxParallelism);
     this.sizes = { pageBytes, chunkBytes: tuning?.chunkBytes ?? CHUNK_BYTES };
-    this.prefetchEntriesMin = tuning?.prefetchEntriesMin ?? PREFETCH_ENTRIES_MIN;
+    this.prefetchBytesMin = tuning?.prefetchBytesMin ?? PREFETCH_BYTES_MIN;
     this.keySerializer = createKeySerializer(keyType, `key of operator '${operatorName}'`);
     const keySerializer = this.keySerializer as KeySerializer<unknown>;
     this.prefetcher = new Prefetch(maxParallelism, keyGroups.first);
@@ -182,7 +182,7 @@ class HeapKeyedStateBackend<K> implements KeyedStateBackend<K> {
   prefetch(hashes: Int32Array, count: number): void {
     let left = PREFETCH_STATES_MAX;
     for (const store of this.prefetchable) {
-      if (store.entries === 0 || store.entries < this.prefetchEntriesMin) continue;
+      if (store.entries === 0 || store.liveUnits * UNIT_BYTES < this.prefetchBytesMin) continue;
       this.context.beginBatch();
       this.prefetcher.run(store, hashes, count);
       if (--left === 0) break;

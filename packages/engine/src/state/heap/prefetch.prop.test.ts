@@ -18,8 +18,8 @@ const KEY_KINDS: readonly (readonly [TypeInformation<unknown> | undefined, (inde
   [undefined, (index) => ({ id: index })],
 ];
 
-async function countsBy(keyType: TypeInformation<unknown> | undefined, prefetchEntriesMin: number) {
-  const tuning: HeapTuning = { pageBytes: 256, chunkBytes: 1024, prefetchEntriesMin };
+async function countsBy(keyType: TypeInformation<unknown> | undefined, prefetchBytesMin: number) {
+  const tuning: HeapTuning = { pageBytes: 256, chunkBytes: 1024, prefetchBytesMin };
   const backend = await createHeapKeyedStateBackend<unknown>({
     keyType,
     keyGroups: { first: 0, last: 127 },
