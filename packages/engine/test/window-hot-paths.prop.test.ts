@@ -83,6 +83,7 @@ const anyAssigner: fc.Arbitrary<WindowAssigner<Hit>> = fc.oneof(
 type Event =
   | { readonly n: number; readonly key: number; readonly behindMs: number }
   | 'watermark'
+  | 'over'
   | 'restart'
   | 'swap';
 
@@ -98,6 +99,7 @@ const anyEvents: fc.Arbitrary<Event[]> = fc.array(
       }),
     },
     { weight: 2, arbitrary: fc.constant('watermark' as const) },
+    { weight: 1, arbitrary: fc.constant('over' as const) },
     { weight: 1, arbitrary: fc.constant('restart' as const) },
     { weight: 1, arbitrary: fc.constant('swap' as const) },
   ),
@@ -112,6 +114,11 @@ const KEYS: Readonly<
   strings: { type: Types.STRING, of: (n) => `key-${n}` },
   undeclared: { type: undefined, of: (n) => (n % 2 === 0 ? n : `key-${n}`) },
 };
+
+/** All windows of records are over then. */
+const AHEAD_MS = 100;
+/** Windows that are kept for ever have no clean-up timer: one that has fired has no timer at all. */
+const FOR_EVER_MS = Number.MAX_SAFE_INTEGER;
 
 const late = new OutputTag<Hit>('late');
 
@@ -146,7 +153,7 @@ describe('the hot path of windows', () => {
       fc.asyncProperty(
         anyAssigner,
         anyContents,
-        fc.constantFrom(0, 3, 30),
+        fc.constantFrom(0, 3, 30, FOR_EVER_MS),
         fc.constantFrom(...Object.keys(KEYS)),
         fc.nat(5),
         anyEvents,
@@ -163,6 +170,7 @@ describe('the hot path of windows', () => {
             deepStrictEqual(fast.stateEntries, general.stateEntries);
           };
           let nowMs = 0;
+          let watermarkMs = Number.NEGATIVE_INFINITY;
           for (const event of events) {
             if (event === 'restart' || event === 'swap') {
               const isSwapped = event === 'swap';
@@ -174,8 +182,11 @@ describe('the hot path of windows', () => {
               await general.close();
               [fast, general] = restored;
               compared = 0;
-            } else if (event === 'watermark') {
-              for (const harness of [fast, general]) harness.watermark(nowMs - lagMs);
+              watermarkMs = Number.NEGATIVE_INFINITY;
+            } else if (event === 'watermark' || event === 'over') {
+              const reachedMs = event === 'over' ? nowMs + AHEAD_MS : nowMs - lagMs;
+              watermarkMs = Math.max(watermarkMs, reachedMs);
+              for (const harness of [fast, general]) harness.watermark(watermarkMs);
             } else {
               const at = ++nowMs - event.behindMs;
               for (const harness of [fast, general]) harness.process({ key: of(event.key), n: event.n }, at);
@@ -184,7 +195,7 @@ describe('the hot path of windows', () => {
           }
           for (const harness of [fast, general]) await harness.finish();
           compare();
-          ok(fast.stateEntries === 0);
+          ok(latenessMs === FOR_EVER_MS || fast.stateEntries === 0);
           await fast.close();
           await general.close();
         },

@@ -5,7 +5,8 @@
  * Right because the default triggers never purge: contents appear together with the timers (in `addSlowly`) and go with
  * the window. A window that is over (late, or within the allowed lateness) always goes the slow way. One exception: a window
  * that was over, had fired and was kept for late elements is not over after a restart until the watermark is there again;
- * only its clean-up timer was restored. So windows that end before the last restored timer get their timers again.
+ * only its clean-up timer was restored. So windows that end before the last restored timer get their timers again, and so do
+ * windows that are kept for ever, which have no clean-up timer.
  *
  * Where windows overlap and each record is in as many of them, the state remembers where it put the record before of the
  * same key, by the start of the newest window: the second record of a key in a slide is added without a look-up. That is
@@ -31,8 +32,9 @@ export interface FixedWindowEnv<In> {
   readonly slideMs: number;
   readonly offsetMs: number;
   readonly noTimestamp: number;
-  /** Windows that end later have all their timers if they have contents. */
+  /** Windows that end later, but before `keptFromMs`, have all their timers if they have contents. */
   readonly restoredUntilMs: number;
+  readonly keptFromMs: number;
   /** Registers the timers of the window that starts at `startMs`. */
   readonly renewTimers: (startMs: number) => void;
   /**
@@ -50,7 +52,7 @@ export interface FixedWindowEnv<In> {
 export const makeFixedWindowAdd = <In>(env: FixedWindowEnv<In>) => {
   const { state, scratch, timers, isEventTime, sizeMs, slideMs, offsetMs, noTimestamp, addSlowly, failed } =
     env;
-  const { restoredUntilMs, renewTimers } = env;
+  const { restoredUntilMs, keptFromMs, renewTimers } = env;
   const windowCount = sizeMs / slideMs;
   const remembers =
     state.remember !== undefined && windowCount > 1 && windowCount <= 64 && sizeMs % slideMs === 0;
@@ -87,7 +89,8 @@ export const makeFixedWindowAdd = <In>(env: FixedWindowEnv<In>) => {
           throw failed(startMs, error);
         }
       }
-      if (isAdded && startMs + sizeMs - 1 <= restoredUntilMs) renewTimers(startMs);
+      const lastMs = startMs + sizeMs - 1;
+      if (isAdded && (lastMs <= restoredUntilMs || lastMs >= keptFromMs)) renewTimers(startMs);
       if (isAdded || addSlowly(startMs, value, timestampMs, isCurrent)) isSkipped = false;
       if (isKnown) state.remember!(newestMs, index++, windowCount);
     }

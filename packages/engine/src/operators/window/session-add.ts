@@ -20,6 +20,9 @@ export interface SessionAddEnv<In> {
   readonly assign: (value: In, timestampMs: number) => TimeWindow | undefined;
   /** True if start and end are timestamps. */
   readonly isInRange: (window: TimeWindow) => boolean;
+  /** Sessions that end later, but before `keptFromMs`, have all their timers (fixed-window-add.ts). */
+  readonly restoredUntilMs: number;
+  readonly keptFromMs: number;
   /** Registers the timers of `grown`, and deletes those of `window` unless the two are the same. */
   readonly moveTimers: (window: TimeWindow, grown: TimeWindow) => void;
   /** The general way. */
@@ -29,6 +32,7 @@ export interface SessionAddEnv<In> {
 
 export const makeSessionAdd = <In>(env: SessionAddEnv<In>) => {
   const { sets, contents, timers, assign, isInRange, moveTimers, addSlowly, failed } = env;
+  const { restoredUntilMs, keptFromMs } = env;
   return (value: In, timestampMs: number): void => {
     const added = assign(value, timestampMs);
     if (added === undefined) return addSlowly(value, timestampMs);
@@ -43,10 +47,9 @@ export const makeSessionAdd = <In>(env: SessionAddEnv<In>) => {
     const [window, stateWindow] = entries[touched]!;
     const cover = window.cover(added);
     const grown = cover.equals(window) ? window : cover;
-    if (window.maxTimestamp() <= timers.currentWatermark() || !isInRange(grown)) {
-      return addSlowly(value, timestampMs);
-    }
-    moveTimers(window, grown);
+    const lastMs = window.maxTimestamp();
+    if (lastMs <= timers.currentWatermark() || !isInRange(grown)) return addSlowly(value, timestampMs);
+    if (grown !== window || lastMs <= restoredUntilMs || lastMs >= keptFromMs) moveTimers(window, grown);
     if (grown !== window) {
       sets.update(entries.with(touched, [grown, stateWindow]));
     }

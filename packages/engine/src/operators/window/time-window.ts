@@ -68,6 +68,12 @@ export class TimeWindow extends Window {
   }
 }
 
+/** Windows may end with time itself, but those of time have a start and an end that are timestamps too. */
+export function isInRange(window: Window): boolean {
+  if (!(window instanceof TimeWindow)) return Number.isSafeInteger(window.maxTimestamp());
+  return Number.isSafeInteger(window.start) && Number.isSafeInteger(window.end);
+}
+
 /** `merged` are one window from now on: `result`. */
 export type MergeCallback<W> = (merged: readonly W[], result: W) => void;
 

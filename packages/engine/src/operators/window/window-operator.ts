@@ -36,7 +36,7 @@ import {
 } from './merging-window-set.ts';
 import { makeSessionAdd } from './session-add.ts';
 import { EventTimeTrigger, ProcessingTimeTrigger } from './time-trigger.ts';
-import { TIME_WINDOW_TYPE, TimeWindow } from './time-window.ts';
+import { isInRange, TIME_WINDOW_TYPE, TimeWindow } from './time-window.ts';
 import type { Trigger, TriggerResult } from './trigger.ts';
 import { makeTriggeredWindowAdd } from './triggered-window-add.ts';
 import { Window } from './window.ts';
@@ -170,7 +170,7 @@ export class WindowOperator<K, In, Acc, Content, Out, W extends Window = TimeWin
       timers: this.timers as unknown as TimerService<TimeWindow>,
       isEventTime: this.isEventTime,
       noTimestamp: NO_TIMESTAMP,
-      restoredUntilMs: this.isEventTime ? this.timers.lastRestoredEventTime() : Number.NEGATIVE_INFINITY,
+      ...this.timersMissing(),
       renewTimers: (startMs) => this.renewTimers(gridWindow<W>(startMs, grid.sizeMs)),
       addSlowly: (startMs, value, timestampMs, isCurrent) =>
         this.addToWindow(gridWindow<W>(startMs, grid.sizeMs), undefined, value, timestampMs, isCurrent),
@@ -231,10 +231,20 @@ export class WindowOperator<K, In, Acc, Content, Out, W extends Window = TimeWin
         return windows.length === 1 && window instanceof TimeWindow ? window : undefined;
       },
       isInRange,
+      ...this.timersMissing(),
       moveTimers: (window, grown) => this.moveTimers(of(window), of(grown)),
       addSlowly: (value, timestampMs) => this.addElement(value, timestampMs),
       failed: (error) => this.context.wrapUserError(error, this.contentsWhat),
     });
+  }
+
+  /** Which windows may lack timers after a restart though they have contents: those that had fired and were kept. */
+  private timersMissing(): { readonly restoredUntilMs: number; readonly keptFromMs: number } {
+    const { isEventTime, latenessMs } = this;
+    return {
+      restoredUntilMs: isEventTime ? this.timers.lastRestoredEventTime() : Number.NEGATIVE_INFINITY,
+      keptFromMs: isEventTime && latenessMs > 0 ? MAX_WATERMARK - latenessMs : Number.POSITIVE_INFINITY,
+    };
   }
 
   onEventTime(timestampMs: number, window: W): void {
@@ -361,8 +371,10 @@ export class WindowOperator<K, In, Acc, Content, Out, W extends Window = TimeWin
   }
 
   private applyMerge({ result, merged, stateWindow, mergedStateWindows }: WindowMerge<W>): void {
-    if (this.isLate(result)) throw this.mergedIntoThePast(result);
-    const { trigger, triggerContext, context } = this;
+    const { trigger, triggerContext, context, assigner, timers } = this;
+    if (this.isLate(result)) {
+      throw mergedIntoThePast(context.operatorName, String(assigner), result, timers.currentWatermark());
+    }
     triggerContext.window = result;
     triggerContext.mergedWindows = merged;
     let answer: unknown;
@@ -562,11 +574,6 @@ export class WindowOperator<K, In, Acc, Content, Out, W extends Window = TimeWin
   private windowOutOfRange(window: W): MillraceError {
     return windowOutOfRange(this.context.operatorName, window);
   }
-
-  private mergedIntoThePast(window: W): MillraceError {
-    const { context, assigner, timers } = this;
-    return mergedIntoThePast(context.operatorName, String(assigner), window, timers.currentWatermark());
-  }
 }
 
 /** Refuses what is no assigner, trigger or evictor, and methods that are declared async. */
@@ -585,12 +592,6 @@ function checkUserParts<In, W extends Window>(parts: {
 
 function gridWindow<W>(startMs: number, sizeMs: number): W {
   return new TimeWindow(startMs, startMs + sizeMs) as unknown as W;
-}
-
-/** Windows may end with time itself, but those of time have a start and an end that are timestamps too. */
-function isInRange(window: Window): boolean {
-  if (!(window instanceof TimeWindow)) return Number.isSafeInteger(window.maxTimestamp());
-  return Number.isSafeInteger(window.start) && Number.isSafeInteger(window.end);
 }
 
 function invalid(message: string): MillraceError {
