@@ -7,7 +7,7 @@
 import { parseArgs } from 'node:util';
 import { buildPackages } from './lib/cold-start.ts';
 import { grouped, median, printTable } from './lib/measure.ts';
-import { recover } from './lib/recovery.ts';
+import { recover, totalMs } from './lib/recovery.ts';
 import type { RecoveryFigures, RecoverySettings } from './lib/recovery-job.ts';
 
 const { values } = parseArgs({
@@ -30,21 +30,19 @@ for (let run = 0; run < runs; run++) {
     figures[index]!.push(await recover(variant, nodeOptions));
 }
 
-const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
-
 const rows = variants.map(({ host, parallelism, keys }, index) => {
   const of = (value: (figures: RecoveryFigures) => number) => median(figures[index]!.map(value));
   const ms = (value: (figures: RecoveryFigures) => number) => of(value).toFixed(0);
   return [
     ...[grouped(keys), grouped(of(({ stateBytes }) => stateBytes) / 1e6)],
     `${host}, parallelism ${parallelism}`,
-    ms(({ newProcess: { cpuMs: _, ...phases } }) => sum(Object.values(phases))),
+    ms(({ newProcess }) => totalMs(newProcess)),
     ms(({ newProcess }) => newProcess.cpuMs),
     ms(({ newProcess }) => newProcess.loadMs),
     ms(({ newProcess }) => newProcess.verifyMs),
     ms(({ newProcess }) => newProcess.restoreMs),
     ms(({ newProcess }) => newProcess.firstOutputMs),
-    ms(({ inPlace: { cpuMs: _, ...phases } }) => sum(Object.values(phases))),
+    ms(({ inPlace }) => totalMs(inPlace)),
     ms(({ inPlace }) => inPlace.cpuMs),
     ms(({ inPlace }) => inPlace.endMs),
     ms(({ inPlace }) => inPlace.restoreMs),

@@ -26,6 +26,11 @@ export function recover(
   });
 }
 
+/** What the phases of a recovery take together; the CPU time beside them is no phase. */
+export function totalMs({ cpuMs: _, ...phases }: Readonly<Record<string, number>>): number {
+  return Object.values(phases).reduce((sum, ms) => sum + ms, 0);
+}
+
 /** Ready is a program that has written a line. Rejects if it ends by itself. */
 async function killWhenReady(programArguments: readonly string[]): Promise<void> {
   const child = spawn(process.execPath, programArguments, { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { buildPackages, coldStart } from '../lib/cold-start.ts';
 import { inDirectory, median, runChild, runProgram } from '../lib/measure.ts';
 import type { MemoryFigures, MemorySettings } from '../lib/memory-job.ts';
-import { recover as recoverOurs } from '../lib/recovery.ts';
+import { recover as recoverOurs, totalMs } from '../lib/recovery.ts';
 import type { SnapshotRunFigures, SnapshotSettings } from '../lib/snapshot-job.ts';
 import type { Comparison, Contender, Figures } from './comparison.ts';
 import { type ClusterSettings, THROUGHPUT_CLUSTER } from './flink-settings.ts';
@@ -142,7 +142,7 @@ function recoveries(flink: FlinkHome | undefined, keys: number): Comparison {
     async measure() {
       const settings = { host: 'workers', parallelism: RECOVERY_PARALLELISM, keys } as const;
       const { newProcess } = await recoverOurs(settings);
-      return { 'kill to result ms': Object.values(newProcess).reduce((sum, ms) => sum + ms, 0) };
+      return { 'kill to result ms': totalMs(newProcess) };
     },
   };
   const job = { keys, parallelism: RECOVERY_PARALLELISM, checkpointMs: CHECKPOINT_MS };
