@@ -11,7 +11,7 @@ type Suspend = (failure: string, message: string) => void;
 export const regionFailureIgnored: Bug = {
   name: 'region-failure-ignored',
   description: 'acknowledgements of a region that has failed since count',
-  seedsMax: 200,
+  seedsMax: 500,
   kinds: ['results', 'unexpected-error'],
   workload: 'regions',
   focus: {

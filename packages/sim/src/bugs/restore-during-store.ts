@@ -15,7 +15,7 @@ type SettleRestore = (this: Insides) => void;
 export const restoreDuringStore: Bug = {
   name: 'restore-during-store',
   description: 'a job is restored from a checkpoint while a newer one is being stored',
-  seedsMax: 400,
+  seedsMax: 900,
   kinds: ['results', 'unexpected-error'],
   workload: 'slow-sink',
   focus: {
