@@ -466,6 +466,7 @@ describe('the life of a chain', () => {
 describe('operators that are busy', () => {
   /** Is busy when the test says so. */
   class Busy extends Note {
+    answered = false;
     private pause: PromiseWithResolvers<void> | undefined;
     busy(): Promise<void> | undefined {
       return this.pause?.promise;
@@ -503,6 +504,18 @@ describe('operators that are busy', () => {
     assert.ok(other !== undefined);
     operators[1].goOn();
     await other;
+    assert.equal(chain.busy(), undefined);
+  });
+
+  it('do not make the chain wait for ever if they are busy no more when they are asked again', async () => {
+    const { chain, operators } = await three();
+    // As one that goes by a clock.
+    operators[2].busy = () => {
+      const promise = operators[2].answered ? undefined : Promise.resolve();
+      operators[2].answered = true;
+      return promise;
+    };
+    await chain.busy();
     assert.equal(chain.busy(), undefined);
   });
 

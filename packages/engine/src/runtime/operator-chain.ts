@@ -240,11 +240,13 @@ export class OperatorChain {
 
   /** A promise while some operator of the chain cannot take more; it resolves when one of them can. */
   busy(): Promise<void> | undefined {
-    if (!this.isBusyAfter(-1)) return undefined;
-    const busy = this.nodes
-      .map(({ operator }) => operator?.busy?.())
-      .filter((promise) => promise !== undefined);
-    return busy.length === 1 ? busy[0] : Promise.race(busy);
+    let busy: Promise<void>[] | undefined;
+    // Each is asked once: it may be busy no more when it is asked again.
+    for (const { operator } of this.nodes) {
+      const promise = operator?.busy?.();
+      if (promise !== undefined) (busy ??= []).push(promise);
+    }
+    return busy === undefined || busy.length === 1 ? busy?.[0] : Promise.race(busy);
   }
 
   private isBusyAfter(index: number): boolean {
