@@ -52,7 +52,7 @@ export interface RecoveryFigures {
   readonly newProcess: {
     /** From the start of the process until it starts the job. */
     readonly loadMs: number;
-    /** Until the checkpoint was found and each of its bytes compared with its hash. */
+    /** Until the checkpoint was found and each of its bytes compared with its checksum. */
     readonly verifyMs: number;
     /** Until all tasks have their state. */
     readonly restoreMs: number;

@@ -29,6 +29,15 @@ import { WindowOperator } from '../src/operators/window/window-operator.ts';
 import { ReducingStateDescriptor } from '../src/state/index.ts';
 import { type HarnessOptions, OperatorHarness } from '../src/testing/operator-harness.ts';
 import { type TypeInformation, Types } from '../src/types/index.ts';
+import { anyContents as anyContentsOfHits, type Hit as PlainHit } from './hit-contents.ts';
+
+interface Hit extends PlainHit {
+  readonly script: Script;
+}
+
+type AnyContents = WindowContentsSpec<Hit, unknown, unknown>;
+/** What they make of hits does not depend on the script. */
+const anyContents = anyContentsOfHits as fc.Arbitrary<unknown> as fc.Arbitrary<AnyContents>;
 
 /** What a trigger does with a timer. */
 interface Action {
@@ -43,12 +52,6 @@ interface Script {
   readonly result: TriggerResult;
   /** Changes the window that it got, which it should not. */
   readonly spoils: boolean;
-}
-
-interface Hit {
-  readonly key: unknown;
-  readonly n: number;
-  readonly script: Script;
 }
 
 const SEEN = new ReducingStateDescriptor<number>('seen', (a, b) => a + b, Types.LONG);
@@ -153,43 +156,6 @@ const FORMS: readonly ((assigner: WindowAssigner<Hit>) => WindowAssigner<Hit>)[]
   (assigner) => new StrangeAssigner(assigner, TIME_WINDOW_TYPE),
   (assigner) => new StrangeAssigner(assigner, STRANGE_TYPE),
 ];
-
-const COUNT: WindowContentsSpec<Hit, number, number> = {
-  kind: 'aggregate',
-  accumulatorType: Types.LONG,
-  aggregate: {
-    createAccumulator: () => 0,
-    add: ({ n }, sum) => sum + n,
-    getResult: (sum) => sum,
-    merge: (a, b) => a + b,
-  },
-};
-
-/** Its value grows and moves. */
-const JOINED: WindowContentsSpec<Hit, string, string> = {
-  kind: 'aggregate',
-  accumulatorType: Types.STRING,
-  aggregate: {
-    createAccumulator: () => '',
-    add: ({ n }, text) => `${text},${'x'.repeat(n % 7)}${n}`,
-    getResult: (text) => text,
-    merge: (a, b) => a + b,
-  },
-};
-
-const HIGHEST: WindowContentsSpec<Hit, never, Hit> = {
-  kind: 'reduce',
-  reduce: (a, b) => (b.n > a.n ? b : a),
-};
-const ELEMENTS: WindowContentsSpec<Hit, never, Hit> = { kind: 'elements' };
-
-type AnyContents = WindowContentsSpec<Hit, unknown, unknown>;
-const anyContents = fc.constantFrom<AnyContents[]>(
-  COUNT as AnyContents,
-  JOINED as AnyContents,
-  HIGHEST as AnyContents,
-  ELEMENTS as AnyContents,
-);
 
 const LATENESS_MS = [0, 3, 30];
 const anyAction: fc.Arbitrary<Action> = fc.record({

@@ -15,56 +15,13 @@ import {
   TumblingEventTimeWindows,
   type WindowAssigner,
 } from '../src/operators/window/window-assigner.ts';
-import type { WindowContentsSpec } from '../src/operators/window/window-contents.ts';
 import { WindowOperator } from '../src/operators/window/window-operator.ts';
 import { type HarnessOptions, OperatorHarness } from '../src/testing/operator-harness.ts';
 import { type TypeInformation, Types } from '../src/types/index.ts';
-
-interface Hit {
-  key: number | string;
-  n: number;
-}
+import { type AnyContents, anyContents, type Hit } from './hit-contents.ts';
 
 /** Does as its parent does, but the operator does not know it: all goes the general way. */
 class UnknownTrigger extends EventTimeTrigger {}
-
-const COUNT: WindowContentsSpec<Hit, number, number> = {
-  kind: 'aggregate',
-  accumulatorType: Types.LONG,
-  aggregate: {
-    createAccumulator: () => 0,
-    add: ({ n }, sum) => sum + n,
-    getResult: (sum) => sum,
-    merge: (a, b) => a + b,
-  },
-};
-
-/** Its value grows and moves. */
-const JOINED: WindowContentsSpec<Hit, string, string> = {
-  kind: 'aggregate',
-  accumulatorType: Types.STRING,
-  aggregate: {
-    createAccumulator: () => '',
-    add: ({ n }, text) => `${text},${'x'.repeat(n % 7)}${n}`,
-    getResult: (text) => text,
-    merge: (a, b) => a + b,
-  },
-};
-
-const HIGHEST: WindowContentsSpec<Hit, never, Hit> = {
-  kind: 'reduce',
-  reduce: (a, b) => (b.n > a.n ? b : a),
-};
-
-const ELEMENTS: WindowContentsSpec<Hit, never, Hit> = { kind: 'elements' };
-
-type AnyContents = WindowContentsSpec<Hit, unknown, unknown>;
-const anyContents = fc.constantFrom<AnyContents[]>(
-  COUNT as AnyContents,
-  JOINED as AnyContents,
-  HIGHEST as AnyContents,
-  ELEMENTS as AnyContents,
-);
 
 const anyLength = fc.integer({ min: 1, max: 40 });
 const anyAssigner: fc.Arbitrary<WindowAssigner<Hit>> = fc.oneof(

@@ -190,7 +190,7 @@ async function settle(
     const ready = snapshot === initial ? checked : undefined;
     checked = undefined;
     if (ready !== undefined) return ready;
-    // Nothing is trusted without its hash, not even what this process has written.
+    // Nothing is trusted without its checksum, not even what this process has written.
     const { directory } = snapshot;
     return restoreNow(directory === undefined ? snapshot : await openVerifiedSnapshot(platform, directory));
   };

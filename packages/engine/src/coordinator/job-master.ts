@@ -262,7 +262,7 @@ export class JobMaster {
     let snapshot = options.initial;
     this.statistics.started(snapshot, options.initialReasons);
     for (;;) {
-      // While the snapshot is compared with its hashes.
+      // While the snapshot is compared with its checksums.
       for (const region of this.execution.regions) this.execution.prepare(region);
       const restored = snapshot === undefined ? undefined : await options.restore(snapshot);
       const outcome = this.cancelRequested ? ({ type: 'cancelled' } as const) : await this.runAll(restored);

@@ -3,7 +3,7 @@
  * interface.
  *
  * Loading takes a thread longer than anything else before its first record, and needs nothing of what it will run. So threads
- * are prepared while the snapshot is still looked for and compared with its hashes. Until it is told what it runs, a thread
+ * are prepared while the snapshot is still looked for and compared with its checksums. Until it is told what it runs, a thread
  * builds the graph of the job, and no more.
  *
  *     prepare ──► loads ──► builds the graph ──► waits ──start: deployment──► runs tasks
