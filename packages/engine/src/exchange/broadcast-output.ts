@@ -8,6 +8,8 @@ import { ElementKind } from './element.ts';
 
 export class BroadcastOutput implements RecordTarget {
   readonly view: ByteView;
+  /** Written once for all: nothing is lent. */
+  readonly lent = undefined;
   records = 0;
   readonly #channels: readonly ChannelOutput[];
   readonly #counters: OutputCounters;
@@ -22,7 +24,13 @@ export class BroadcastOutput implements RecordTarget {
     return this.view.pos > 0;
   }
 
+  get openRecords(): number {
+    return this.records;
+  }
+
   open(): void {}
+
+  stopLending(): void {}
 
   flush(): void {
     if (!this.hasData) return;

@@ -2,10 +2,14 @@
  * The sending side of one channel: where the next record is written, and what waits for room in the ring. Called by the
  * record writer; knows segments, not records.
  *
+ * Where the reader is in the same thread, records wait as objects (lent-records.ts): a batch of them is open in place of a
+ * segment, and its element in the ring has no bytes. Records that cannot be copied go into segments as ever.
+ *
  *     none ──open──▶ ring segment ──close──▶ published
  *       │                 ▲
  *       │             drain (moves a partial segment, too)
  *       └──open, no room─▶ heap segment ──close──▶ queue ──drain──▶ published
+ *       └──open, lending─▶ batch ──close──▶ published, or queue
  *
  * A barrier that overtakes is announced in the ring instead. What waits in the queue then lies before it, and will come into
  * the ring behind its position: it is copied for the checkpoint.
@@ -14,10 +18,13 @@
  * I1 What was closed first is published first: while the queue is not empty no ring segment is opened.
  * I2 Records are only ever lost by a failure: a heap segment goes back to the pool after its bytes were copied.
  */
+import { assert } from '../base/index.ts';
 import type { ByteView } from '../types/index.ts';
 import { type Barrier, ElementKind, isInFlight } from './element.ts';
 import type { InFlightElement } from './in-flight.ts';
+import type { LentRecords } from './lent-records.ts';
 import type { OverflowPool } from './overflow.ts';
+import { RecordBatch } from './record-batch.ts';
 import type { RingWriter } from './ring.ts';
 
 /** Counts over all channels of a writer; changed once a segment. */
@@ -31,10 +38,16 @@ export interface RecordTarget {
   view: ByteView;
   /** Records in the open segment. */
   records: number;
-  /** True if the open segment has records. */
+  /** The open batch, if records are lent now: the view has no room then. */
+  readonly lent: RecordBatch | undefined;
+  /** Records in the open segment or batch. */
+  readonly openRecords: number;
+  /** True if there are any. */
   readonly hasData: boolean;
-  /** Opens a segment unless one is open. Throws EXCHANGE_OVERFLOW. */
+  /** Opens a segment, or a batch, unless one is open. Throws EXCHANGE_OVERFLOW. */
   open(): void;
+  /** A record comes that cannot be lent: it and some after it are written. Closes the open batch. */
+  stopLending(): void;
   /** Closes the open segment; it goes to the reader, or queues for it. An empty one stays open. */
   flush(): void;
   /** Sends `length` bytes of `bytes` as an element of its own, after what is open. They must fit a segment. */
@@ -43,18 +56,26 @@ export interface RecordTarget {
 
 interface QueuedElement {
   readonly kind: ElementKind;
-  readonly view: ByteView;
-  readonly lengthBytes: number;
+  /** A heap segment, or a batch of lent records. */
+  readonly content: ByteView | RecordBatch;
+  readonly length: number;
 }
+
+/** Elements that are written before lending is tried again: where records of both kinds mix, elements do not become many. */
+const WRITTEN_ELEMENTS = 4;
 
 export class ChannelOutput implements RecordTarget {
   view: ByteView;
   records = 0;
+  lent: RecordBatch | undefined;
   readonly ring: RingWriter;
   readonly #pool: OverflowPool;
   readonly #counters: OutputCounters;
-  #segment: 'none' | 'ring' | 'heap' = 'none';
+  readonly #lending: LentRecords | undefined;
+  #segment: 'none' | 'ring' | 'heap' | 'lent' | 'lent beyond the ring' = 'none';
   #start = 0;
+  /** Elements still to be written before a batch is opened again. */
+  #toBeWritten = 0;
   #queue: QueuedElement[] = [];
   /** Elements of the queue before this index are gone. */
   #queueFirst = 0;
@@ -62,20 +83,28 @@ export class ChannelOutput implements RecordTarget {
   #queuedBarrier: QueuedElement | undefined;
   #barrierSequence = -1;
 
-  constructor(ring: RingWriter, pool: OverflowPool, counters: OutputCounters) {
+  /** `lending`: shared with the reader, if that is in the same thread. */
+  constructor(ring: RingWriter, pool: OverflowPool, counters: OutputCounters, lending?: LentRecords) {
     this.ring = ring;
     this.view = ring.view;
     this.#pool = pool;
     this.#counters = counters;
+    this.#lending = lending;
   }
 
   get hasData(): boolean {
+    if (this.lent !== undefined) return this.lent.count > 0;
     return this.#segment !== 'none' && this.view.pos > this.#start;
+  }
+
+  get openRecords(): number {
+    return this.records + (this.lent?.count ?? 0);
   }
 
   /** True if anything waits for room in the ring. */
   get hasOverflow(): boolean {
-    return this.#queueFirst < this.#queue.length || (this.#segment === 'heap' && this.hasData);
+    if (this.#queueFirst < this.#queue.length) return true;
+    return (this.#segment === 'heap' || this.#segment === 'lent beyond the ring') && this.hasData;
   }
 
   /** True while the newest barrier that was sent in order waits for room in the ring. */
@@ -102,6 +131,24 @@ export class ChannelOutput implements RecordTarget {
 
   open(): void {
     if (this.#segment !== 'none') return;
+    if (this.#lending !== undefined && this.#toBeWritten === 0) this.#openBatch(this.#lending);
+    else this.#openSegment();
+  }
+
+  stopLending(): void {
+    this.#toBeWritten = WRITTEN_ELEMENTS;
+    this.flush();
+    this.#dropEmptyBatch();
+  }
+
+  #openBatch(lending: LentRecords): void {
+    const fits = this.#queueFirst === this.#queue.length && this.ring.hasFree(1);
+    if (!fits) this.#pool.reserve();
+    this.lent = lending.take();
+    this.#segment = fits ? 'lent' : 'lent beyond the ring';
+  }
+
+  #openSegment(): void {
     if (this.#queueFirst === this.#queue.length && this.ring.hasFree(1)) {
       this.#start = this.ring.begin();
       this.view = this.ring.view;
@@ -114,12 +161,15 @@ export class ChannelOutput implements RecordTarget {
   }
 
   flush(): void {
-    if (this.hasData) this.#close(ElementKind.data);
+    if (!this.hasData) return;
+    if (this.lent === undefined) this.#close(ElementKind.data);
+    else this.#closeBatch(this.lent);
   }
 
   append(kind: ElementKind, bytes: Uint8Array, start: number, length: number): void {
     this.flush();
-    this.open();
+    this.#dropEmptyBatch();
+    if (this.#segment === 'none') this.#openSegment();
     this.view.u8.set(bytes.subarray(start, start + length), this.view.pos);
     this.view.pos += length;
     this.#close(kind);
@@ -130,16 +180,34 @@ export class ChannelOutput implements RecordTarget {
     while (this.#queueFirst < this.#queue.length) {
       if (!this.ring.hasFree(1)) return false;
       const element = this.#queue[this.#queueFirst++]!;
-      const { kind, view, lengthBytes } = element;
-      this.#copyToRing(view, lengthBytes);
+      const { kind, content, length } = element;
+      if (content instanceof RecordBatch) {
+        this.#pool.release();
+        this.#publishBatch(content);
+        continue;
+      }
+      this.#copyToRing(content, length);
       if (element === this.#queuedBarrier) this.#barrierInRing();
-      this.ring.publish(kind, lengthBytes);
+      this.ring.publish(kind, length);
     }
     if (this.#queue.length > 0) {
       this.#queue = [];
       this.#queueFirst = 0;
     }
+    if (this.#segment === 'lent beyond the ring') return this.#moveOpenBatch();
     return this.#segment !== 'heap' || this.#moveOpenSegment();
+  }
+
+  /** The open batch gets the next place in the ring. */
+  #moveOpenBatch(): boolean {
+    if (!this.hasData) {
+      this.#dropEmptyBatch();
+      return true;
+    }
+    if (!this.ring.hasFree(1)) return false;
+    this.#pool.release();
+    this.#segment = 'lent';
+    return true;
   }
 
   /** Goes on in the ring with the records of the open heap segment. */
@@ -170,15 +238,40 @@ export class ChannelOutput implements RecordTarget {
     this.#counters.records += this.records;
     this.#counters.bytes += lengthBytes;
     this.records = 0;
+    if (this.#toBeWritten > 0) this.#toBeWritten--;
     if (this.#segment === 'ring') {
       if (kind === ElementKind.barrier) this.#barrierInRing();
       this.ring.publish(kind, lengthBytes);
     } else {
-      const element = { kind, view: this.view, lengthBytes };
+      const element = { kind, content: this.view, length: lengthBytes };
       if (kind === ElementKind.barrier) this.#queuedBarrier = element;
       this.#queue.push(element);
       this.view = this.ring.view;
     }
+    this.#segment = 'none';
+  }
+
+  #closeBatch(batch: RecordBatch): void {
+    this.#counters.records += batch.count;
+    this.#counters.bytes += batch.count * this.#lending!.prefixBytes;
+    if (this.#segment === 'lent') this.#publishBatch(batch);
+    else this.#queue.push({ kind: ElementKind.lent, content: batch, length: batch.count });
+    this.lent = undefined;
+    this.#segment = 'none';
+  }
+
+  #publishBatch(batch: RecordBatch): void {
+    this.ring.begin();
+    this.#lending!.put(this.ring.sequence, batch);
+    this.ring.publish(ElementKind.lent, batch.count);
+  }
+
+  #dropEmptyBatch(): void {
+    if (this.lent === undefined) return;
+    assert(this.lent.count === 0, 'a batch of lent records was dropped');
+    if (this.#segment === 'lent beyond the ring') this.#pool.release();
+    this.#lending!.give(this.lent);
+    this.lent = undefined;
     this.#segment = 'none';
   }
 
@@ -190,9 +283,12 @@ export class ChannelOutput implements RecordTarget {
 
   /** What waits before `end` and belongs into a checkpoint. */
   #copyQueue(end: number): InFlightElement[] {
-    return this.#queue
-      .slice(this.#queueFirst, end)
-      .filter(({ kind }) => isInFlight(kind))
-      .map(({ kind, view, lengthBytes }) => ({ kind, bytes: view.u8.slice(0, lengthBytes) }));
+    const elements: InFlightElement[] = [];
+    for (const { kind, content, length } of this.#queue.slice(this.#queueFirst, end)) {
+      if (content instanceof RecordBatch)
+        elements.push({ kind: ElementKind.data, bytes: this.#lending!.encode(content) });
+      else if (isInFlight(kind)) elements.push({ kind, bytes: content.u8.slice(0, length) });
+    }
+    return elements;
   }
 }

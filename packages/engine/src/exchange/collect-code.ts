@@ -1,6 +1,6 @@
 /**
  * The code that a record writer runs for each record, generated for one edge and one sending subtask, so that selector,
- * hash and encoder are called directly and V8 specialises them for this edge. Nothing is allocated for a record.
+ * hash and encoder are called directly and V8 specialises them for this edge. Nothing is allocated for a record that is written.
  */
 import { generateCode } from '../base/index.ts';
 import { keyGroupOf } from '../state/index.ts';
@@ -23,6 +23,8 @@ export interface CollectParts<T> {
   /** Where the random numbers of `shuffle` begin: 32 bits. */
   readonly seed: number;
   readonly valueSerializer: TypeSerializer<T>;
+  /** True if a target may lend records. */
+  readonly lends: boolean;
   readonly hash: HashParts | undefined;
   readonly custom: CustomParts | undefined;
   /** Takes a record that does not fit into what is left of the target's segment. */
@@ -63,6 +65,7 @@ export function compileCollect<T>(
     ${choice.before}
     return function collect(value, timestampMs) {
       ${choice.perRecord}
+      ${parts.lends ? lendRecord(hash !== undefined) : ''}
       ${writeRecord(hash !== undefined)}
     };`;
   return generateCode(`collect ${parts.unique}`, { parts, keyGroupOf }, body);
@@ -129,6 +132,24 @@ function chooseByHash({ maxParallelism }: HashParts): Choice {
       const hash = serializer.hash(key);
       const target = targetOfGroup[keyGroupOf(hash, ${maxParallelism})];`,
   };
+}
+
+/** Puts a copy of the record into the target's open batch. What cannot be copied is written, or refused there. */
+function lendRecord(hashed: boolean): string {
+  return `
+      const lent = target.lent;
+      if (lent !== undefined && lent.count < lent.capacity) {
+        const copy = valueSerializer.copyGiven(value);
+        if (copy !== undefined) {
+          const at = lent.count;
+          lent.values[at] = copy;
+          lent.timestamps[at] = timestampMs;
+          ${hashed ? 'lent.hashes[at] = hash;' : ''}
+          lent.count = at + 1;
+          return;
+        }
+        target.stopLending();
+      }`;
 }
 
 /**

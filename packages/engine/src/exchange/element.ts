@@ -15,6 +15,8 @@
  *     cancel-barrier  | checkpoint id f64 |
  *     end-of-data     no payload
  *
+ * Records may wait as objects instead (lent-records.ts); their element has no payload, and as its length their number.
+ *
  * Little-endian throughout; docs/formats/exchange.md has the drawing. (The elements are those of
  * org.apache.flink.streaming.runtime.streamrecord and of io.network.api: CheckpointBarrier, EndOfData, ...)
  */
@@ -35,13 +37,23 @@ export const ElementKind = {
   barrier: 5,
   cancelBarrier: 6,
   endOfData: 7,
+  /** Whole records that wait beside the ring as objects: only where both ends are in one thread. */
+  lent: 8,
 } as const;
 
 export type ElementKind = (typeof ElementKind)[keyof typeof ElementKind];
 
-/** True if a checkpoint keeps such an element when its barrier overtakes it: whoever sent the others sends them again. */
+/**
+ * True if a checkpoint keeps such an element when its barrier overtakes it: whoever sent the others sends them again. (Lent
+ * records it keeps as `data`.)
+ */
 export function isInFlight(kind: ElementKind): boolean {
   return kind <= ElementKind.status;
+}
+
+/** True if the element has records, or a piece of one. */
+export function hasRecords(kind: ElementKind): boolean {
+  return kind <= ElementKind.spanEnd || kind === ElementKind.lent;
 }
 
 /**

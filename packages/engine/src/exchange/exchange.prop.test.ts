@@ -3,18 +3,19 @@ import { describe, it } from 'node:test';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import fc from 'fast-check';
 import type { Parking } from '../platform/index.ts';
-import { SAMPLE, type Sample } from '../testing/sample-records.ts';
+import { COPIED_SAMPLE, type Sample } from '../testing/sample-records.ts';
 import type { KeySerializer, TypeSerializer } from '../types/index.ts';
 import { createDoorbells, Doorbell } from './doorbell.ts';
 import { BARRIER_KINDS, ElementKind, type Partitioning } from './element.ts';
 import { InputGate } from './input-gate.ts';
+import { LentRecords } from './lent-records.ts';
 import { RecordBatch } from './record-batch.ts';
 import { createRecordWriter, type RecordWriter } from './record-writer.ts';
 import { type Bell, createRing, type RingLayout, RingReader, RingWriter, type SharedRing } from './ring.ts';
 
 /** The key of a record is its number; spreads neighbours, with both signs. */
 const KEY: KeySerializer<unknown> = {
-  ...(SAMPLE as TypeSerializer<unknown>),
+  ...(COPIED_SAMPLE as TypeSerializer<unknown>),
   hash: (key) => Math.imul(key as number, 0x9e3779b1),
   shortcut: 'number',
 };
@@ -32,12 +33,14 @@ function makeWriter(
   partitioning: Partitioning,
   rings: readonly SharedRing[],
   bell: Bell,
+  lending: readonly (LentRecords | undefined)[] = [],
 ): RecordWriter<Sample> {
   return createRecordWriter({
     label: "output of operator 'x'",
     partitioning,
-    valueSerializer: SAMPLE,
+    valueSerializer: COPIED_SAMPLE,
     channels: rings.map((ring) => new RingWriter(ring, bell)),
+    lending,
     unique: 'test',
     subtaskIndex: 0,
     key:
@@ -49,13 +52,19 @@ function makeWriter(
   });
 }
 
-function makeGate(rings: readonly SharedRing[], hashed: boolean, bell: Bell): InputGate {
+function makeGate(
+  rings: readonly SharedRing[],
+  hashed: boolean,
+  bell: Bell,
+  lending: readonly (LentRecords | undefined)[] = [],
+): InputGate {
   return new InputGate({
     label: "input of operator 'y'",
     channels: rings.map((ring, senderSubtask) => {
-      return { reader: new RingReader(ring, bell), input: 0, edgeIndex: 0, senderSubtask };
+      const reader = new RingReader(ring, bell);
+      return { reader, lending: lending[senderSubtask], input: 0, edgeIndex: 0, senderSubtask };
     }),
-    edges: [{ edgeIndex: 0, valueSerializer: SAMPLE as TypeSerializer<unknown>, hashed }],
+    edges: [{ edgeIndex: 0, valueSerializer: COPIED_SAMPLE as TypeSerializer<unknown>, hashed }],
     unique: 'test',
   });
 }
@@ -162,17 +171,30 @@ class Model {
   }
 }
 
+/** A receiver for each bit of `lends` that is set, where it is in the sender's thread. */
+function lendingOf(
+  rings: readonly SharedRing[],
+  lends: number,
+  hashed: boolean,
+): (LentRecords | undefined)[] {
+  const format = { valueSerializer: COPIED_SAMPLE as TypeSerializer<unknown>, hashed };
+  return rings.map(({ layout }, i) => ((lends >> i) & 1 ? new LentRecords(layout, format) : undefined));
+}
+
 function runAgainstModel(
   partitioning: Partitioning,
   channelCount: number,
   layout: RingLayout,
   firstSequence: number,
+  lends: number,
   steps: readonly Step[],
 ): void {
   const silent = { ring() {} };
   const rings = Array.from({ length: channelCount }, () => createRing(layout, firstSequence));
-  const writer = makeWriter(partitioning, rings, silent);
-  const gates = rings.map((ring) => makeGate([ring], partitioning === 'hash', silent));
+  const hashed = partitioning === 'hash';
+  const lending = lendingOf(rings, lends, hashed);
+  const writer = makeWriter(partitioning, rings, silent, lending);
+  const gates = rings.map((ring, i) => makeGate([ring], hashed, silent, [lending[i]]));
   const model = new Model(partitioning, channelCount);
   const seen: string[][] = rings.map(() => []);
   const batch = new RecordBatch(3);
@@ -308,20 +330,22 @@ if (!isMainThread) {
         fc.assert(
           fc.property(
             fc.integer({ min: 1, max: 3 }),
-            fc.constantFrom(32, 40, 64, 256),
+            fc.constantFrom(32, 40, 64, 256, 1024),
             fc.constantFrom(4, 8),
             fc.constantFrom(0, 0x7fffffff - 5, -3),
+            fc.nat(7),
             fc.array(step, { maxLength: 40 }),
-            (channelCount, segmentBytes, segments, firstSequence, steps) =>
+            (channelCount, segmentBytes, segments, firstSequence, lends, steps) =>
               runAgainstModel(
                 partitioning,
                 partitioning === 'forward' ? 1 : channelCount,
                 { segmentBytes, segments },
                 firstSequence,
+                lends,
                 steps,
               ),
           ),
-          { numRuns: 150 },
+          { numRuns: 200 },
         );
       });
     }

@@ -7,6 +7,7 @@
 import type { ByteView } from '../types/index.ts';
 import type { DecodeRecords } from './decode-code.ts';
 import type { ElementKind } from './element.ts';
+import type { LentRecords } from './lent-records.ts';
 import type { SpanAssembly } from './span-assembly.ts';
 
 /** What a channel is. */
@@ -42,11 +43,15 @@ export interface ChannelState<R extends ElementReader = ElementReader> {
   readonly index: number;
   readonly reader: R;
   readonly decode: DecodeRecords;
+  /** Shared with the sender, if that is in the same thread. */
+  readonly lending: LentRecords | undefined;
   readonly assembly: SpanAssembly;
   blocked: boolean;
   finished: boolean;
-  /** End of the data segment that is being read; -1 between elements. */
+  /** End of the data segment that is being read, or number of lent records; -1 between elements. */
   dataEnd: number;
+  /** The lent record that is read next. */
+  nextLent: number;
   /** True while a checkpoint copies what is read: its barrier has not come. */
   recorded: boolean;
   /** Of the barrier that was taken last, announced or in order; -1 before the first. */
@@ -62,16 +67,19 @@ export function channelState<R extends ElementReader>(
   reader: R,
   decode: DecodeRecords,
   assembly: SpanAssembly,
+  lending?: LentRecords,
 ): ChannelState<R> {
   return {
     identity,
     index,
     reader,
     decode,
+    lending,
     assembly,
     blocked: false,
     finished: false,
     dataEnd: -1,
+    nextLent: 0,
     recorded: false,
     checkpointId: -1,
     boundary: 0,

@@ -60,8 +60,7 @@ export class InFlightCapture {
 
   /** The first element of a recorded channel is about to be read. */
   record(state: ChannelState): void {
-    const { reader } = state;
-    if (isInFlight(reader.kind)) this.#add(state, reader.kind, reader.copyAt(0));
+    this.#addElement(state, 0);
   }
 
   /** The barrier of a recorded channel was taken. */
@@ -93,18 +92,29 @@ export class InFlightCapture {
     const pieces = assembly.copy();
     if (pieces !== undefined) this.#add(state, ElementKind.spanPart, pieces);
     if (dataEnd === -1) return;
-    const { view } = reader;
-    this.#add(state, ElementKind.data, view.u8.slice(view.pos, dataEnd));
+    const { kind, view } = reader;
+    const bytes = kind === ElementKind.lent ? this.#encodeLent(state, 0) : view.u8.slice(view.pos, dataEnd);
+    this.#add(state, ElementKind.data, bytes);
   }
 
   /** Elements whose reading has not begun, up to the one with the sequence number `end`. */
   #copyUnread(state: ChannelState, end: number): void {
     const { dataEnd, reader } = state;
     const count = end - reader.sequence;
-    for (let i = dataEnd === -1 ? 0 : 1; i < count; i++) {
-      const kind = reader.kindAt(i);
-      if (isInFlight(kind)) this.#add(state, kind, reader.copyAt(i));
-    }
+    for (let i = dataEnd === -1 ? 0 : 1; i < count; i++) this.#addElement(state, i);
+  }
+
+  /** The element `offset` places behind the first, if it is kept. */
+  #addElement(state: ChannelState, offset: number): void {
+    const { reader } = state;
+    const kind = reader.kindAt(offset);
+    if (kind === ElementKind.lent) this.#add(state, ElementKind.data, this.#encodeLent(state, offset));
+    else if (isInFlight(kind)) this.#add(state, kind, reader.copyAt(offset));
+  }
+
+  /** What is unread of the lent records of that element. */
+  #encodeLent({ lending, reader, nextLent }: ChannelState, offset: number): Uint8Array {
+    return lending!.encode(lending!.at(reader.sequence + offset), offset === 0 ? nextLent : 0);
   }
 
   #add({ index, identity }: ChannelState, kind: ElementKind, bytes: Uint8Array): void {

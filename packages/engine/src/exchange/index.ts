@@ -19,6 +19,7 @@ export {
   InputGate,
   type InputGateOptions,
 } from './input-gate.ts';
+export { canLend, LentRecords } from './lent-records.ts';
 export { RecordBatch } from './record-batch.ts';
 export { customRouting, hashRouting, type RecordRouting } from './record-routing.ts';
 export { createRecordWriter, type RecordWriter, type RecordWriterOptions } from './record-writer.ts';

@@ -26,10 +26,11 @@
  */
 import { assert } from '../base/index.ts';
 import { compileDecode, type DecodeRecords } from './decode-code.ts';
-import { type Barrier, ElementKind, readBarrier, readNumber, readStatus } from './element.ts';
+import { type Barrier, ElementKind, hasRecords, readBarrier, readNumber, readStatus } from './element.ts';
 import { type ChannelIdentity, type ChannelState, channelState, type ElementReader } from './gate-channel.ts';
 import type { ChannelCapture, RecordFormat, RestoredChannel } from './in-flight.ts';
 import { InFlightCapture } from './in-flight-capture.ts';
+import type { LentRecords } from './lent-records.ts';
 import type { RecordBatch } from './record-batch.ts';
 import { MAX_RECORD_BYTES } from './record-writer.ts';
 import { RestoredReader } from './restored-reader.ts';
@@ -39,6 +40,8 @@ import { SpanAssembly } from './span-assembly.ts';
 /** One channel: from one subtask of the sending vertex of one edge. */
 export interface GateChannel {
   readonly reader: RingReader;
+  /** What its sender puts records into that are not written, if that is in the same thread. */
+  readonly lending?: LentRecords | undefined;
   /** Which input of the operator it feeds. */
   readonly input: 0 | 1;
   readonly edgeIndex: number;
@@ -85,9 +88,10 @@ export class InputGate {
         decode !== undefined,
         `the ${label} has a channel of edge ${channel.edgeIndex}, which it does not have`,
       );
-      const { reader, input, edgeIndex, senderSubtask } = channel;
+      const { reader, input, edgeIndex, senderSubtask, lending } = channel;
       const identity = { isRestored: false, operator: 0, input, edgeIndex, senderSubtask };
-      return channelState(identity, index, reader, decode, new SpanAssembly(maxRecordBytes, label));
+      const assembly = new SpanAssembly(maxRecordBytes, label);
+      return channelState(identity, index, reader, decode, assembly, lending);
     });
     const decodersOfRestored = restoredDecoders(unique, restored);
     this.#restored = restored.map(({ operator, input, edgeIndex, sender, elements }, i) => {
@@ -145,9 +149,7 @@ export class InputGate {
       const channel = this.#channels.length + this.#nextRestored;
       return this.kind(channel) === ElementKind.data ? -1 : channel;
     }
-    return this.#channels.findIndex(
-      (channel) => isReadable(channel) && channel.reader.kind > ElementKind.spanEnd,
-    );
+    return this.#channels.findIndex((channel) => isReadable(channel) && !hasRecords(channel.reader.kind));
   }
 
   /**
@@ -182,10 +184,10 @@ export class InputGate {
     return barrier;
   }
 
-  /** Kind of the channel's first element; pieces of a large record are `data`. There must be an element. */
+  /** Kind of the channel's first element; pieces of a large record and lent records are `data`. There must be an element. */
   kind(channel: number): ElementKind {
     const { kind } = this.#state(channel).reader;
-    return isSpan(kind) ? ElementKind.data : kind;
+    return hasRecords(kind) ? ElementKind.data : kind;
   }
 
   /**
@@ -196,6 +198,7 @@ export class InputGate {
     const state = this.#state(channel);
     const { reader } = state;
     batch.count = 0;
+    if (reader.kind === ElementKind.lent) return this.#readLent(state, batch);
     if (state.dataEnd === -1) {
       if (reader.kind !== ElementKind.data) {
         this.#readSpan(state, batch);
@@ -210,6 +213,25 @@ export class InputGate {
     if (reader.view.pos < state.dataEnd) return true;
     this.#assertReadToTheEnd(reader.view.pos, state.dataEnd);
     state.dataEnd = -1;
+    this.#release(state);
+    return false;
+  }
+
+  /** As `readBatch`, for records that wait as objects. */
+  #readLent(state: ChannelState, batch: RecordBatch): boolean {
+    const { reader } = state;
+    const lending = state.lending!;
+    const lent = lending.at(reader.sequence);
+    if (state.dataEnd === -1) {
+      state.dataEnd = lent.count;
+      this.#bytesIn += lent.count * lending.prefixBytes;
+      if (state.recorded) this.#capture!.record(state);
+    }
+    state.nextLent += lent.moveTo(batch, state.nextLent);
+    if (state.nextLent < lent.count) return true;
+    state.dataEnd = -1;
+    state.nextLent = 0;
+    lending.remove(reader.sequence);
     this.#release(state);
     return false;
   }
@@ -242,10 +264,7 @@ export class InputGate {
   consume(channel: number): void {
     const state = this.#state(channel);
     const { kind } = state.reader;
-    assert(
-      kind !== ElementKind.data && !isSpan(kind),
-      `the ${this.#label} consumed records as a control element`,
-    );
+    assert(!hasRecords(kind), `the ${this.#label} consumed records as a control element`);
     if (kind === ElementKind.endOfData && !state.finished) {
       state.finished = true;
       this.#finishedCount++;

@@ -1,20 +1,21 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { SAMPLE, type Sample } from '../testing/sample-records.ts';
+import { COPIED_SAMPLE, type Sample } from '../testing/sample-records.ts';
 import type { TypeSerializer } from '../types/index.ts';
 import { type Barrier, ElementKind } from './element.ts';
 import type { ChannelCapture, InFlightElement, RestoredChannel } from './in-flight.ts';
 import { decodeElements, encodeElements } from './in-flight-bytes.ts';
 import { InputGate } from './input-gate.ts';
+import { LentRecords } from './lent-records.ts';
 import { RecordBatch } from './record-batch.ts';
 import { createRecordWriter, type RecordWriter } from './record-writer.ts';
 import { createRing, type RingLayout, RingReader, RingWriter } from './ring.ts';
 
 const SILENT = { ring() {} };
-const FORMAT = { valueSerializer: SAMPLE as TypeSerializer<unknown>, hashed: false };
-/** Smaller than most segments' number of records: segments are left half read. */
-const batch = new RecordBatch(3);
+const FORMAT = { valueSerializer: COPIED_SAMPLE as TypeSerializer<unknown>, hashed: false };
+/** Less than most segments have: they are left half read. */
+const batch = new RecordBatch(1);
 
 const barrierOf = (checkpointId: number): Barrier => ({ checkpointId, timestampMs: 0, kind: 'checkpoint' });
 
@@ -29,14 +30,15 @@ class Sender {
   >();
   #inOrder = 0;
 
-  constructor(rings: readonly RingWriter[]) {
+  constructor(rings: readonly RingWriter[], lending: readonly (LentRecords | undefined)[]) {
     this.sent = rings.map(() => []);
     this.writer = createRecordWriter({
       label: 'sender',
       partitioning: 'custom',
       custom: { selector: (value: Sample) => value.id, partitioner: (id: number, count) => id % count },
-      valueSerializer: SAMPLE,
+      valueSerializer: COPIED_SAMPLE,
       channels: rings,
+      lending,
       unique: 'test',
       subtaskIndex: 0,
     });
@@ -91,11 +93,18 @@ class Receiver {
   #seenBefore: readonly number[] | undefined;
   #arrived: ('announced' | 'in-order' | undefined)[] = [];
 
-  constructor(readers: readonly RingReader[], restored: readonly RestoredChannel[] = []) {
+  constructor(
+    readers: readonly RingReader[],
+    lending: readonly (LentRecords | undefined)[],
+    restored: readonly RestoredChannel[] = [],
+  ) {
     this.seen = [...readers, ...restored].map(() => []);
     this.gate = new InputGate({
       label: 'receiver',
-      channels: readers.map((reader, senderSubtask) => ({ reader, input: 0, edgeIndex: 0, senderSubtask })),
+      channels: readers.map((reader, senderSubtask) => ({
+        ...{ reader, lending: lending[senderSubtask] },
+        ...{ input: 0, edgeIndex: 0, senderSubtask },
+      })),
       edges: [{ edgeIndex: 0, ...FORMAT }],
       unique: 'test',
       restored,
@@ -184,6 +193,7 @@ function rig(
   senderCount: number,
   receiverCount: number,
   layout: RingLayout,
+  lends: boolean,
   restored: readonly (readonly RestoredChannel[])[] = [],
 ): Rig {
   const range = (count: number) => Array.from({ length: count }, (_, i) => i);
@@ -191,10 +201,24 @@ function rig(
   const rings = range(senderCount).map(() =>
     range(receiverCount).map(() => createRing(layout, 0x7fffffff - 9)),
   );
-  const senders = rings.map((ofSender) => new Sender(ofSender.map((ring) => new RingWriter(ring, SILENT))));
+  // As with a slot for each subtask: some channels are within a thread.
+  const lending = rings.map((ofSender, s) =>
+    ofSender.map((_, r) => (lends && s === r ? new LentRecords(layout, FORMAT) : undefined)),
+  );
+  const senders = rings.map(
+    (ofSender, s) =>
+      new Sender(
+        ofSender.map((ring) => new RingWriter(ring, SILENT)),
+        lending[s]!,
+      ),
+  );
   const receivers = range(receiverCount).map((receiver) => {
     const readers = rings.map((ofSender) => new RingReader(ofSender[receiver]!, SILENT));
-    return new Receiver(readers, restored[receiver]);
+    return new Receiver(
+      readers,
+      lending.map((ofSender) => ofSender[receiver]),
+      restored[receiver],
+    );
   });
   return { senders, receivers };
 }
@@ -267,7 +291,7 @@ function play({ senders, receivers }: Rig, steps: readonly Step[], numbers: Numb
 
 /** What a list of captured elements holds, after it was written and read. */
 function contents(elements: readonly InFlightElement[]): string[] {
-  const receiver = new Receiver([], [restoredOf(0, elements)]);
+  const receiver = new Receiver([], [], [restoredOf(0, elements)]);
   while (receiver.read());
   assert.equal(receiver.gate.hasRestored, false);
   return receiver.seen[0]!;
@@ -326,11 +350,12 @@ describe('barriers that overtake', () => {
       fc.property(
         fc.integer({ min: 1, max: 3 }),
         fc.integer({ min: 1, max: 3 }),
-        fc.constantFrom(32, 64, 256),
+        fc.constantFrom(32, 64, 256, 1024),
         fc.constantFrom(4, 8),
+        fc.boolean(),
         fc.array(step, { maxLength: 60 }),
-        (senderCount, receiverCount, segmentBytes, segments, steps) => {
-          const run = rig(senderCount, receiverCount, { segmentBytes, segments });
+        (senderCount, receiverCount, segmentBytes, segments, lends, steps) => {
+          const run = rig(senderCount, receiverCount, { segmentBytes, segments }, lends);
           const checkpointId = play(run, steps, new Numbers());
           for (const receiver of run.receivers) assert.ok(receiver.taken.has(checkpointId));
           checkCheckpoints(run);
@@ -343,28 +368,34 @@ describe('barriers that overtake', () => {
   it('lose and repeat nothing when a job is restored again and again before it has read what was in flight', () => {
     const runs = fc.array(fc.array(step, { maxLength: 25 }), { minLength: 2, maxLength: 4 });
     fc.assert(
-      fc.property(fc.constantFrom(32, 128), runs, fc.nat(40), (segmentBytes, stepsOfRuns, reads) => {
-        const numbers = new Numbers();
-        let restored: RestoredChannel[][] = [];
-        for (const steps of stepsOfRuns) {
-          const run = rig(2, 2, { segmentBytes, segments: 4 }, restored);
-          const expected = restored.map((channels) => channels.map(({ elements }) => contents(elements)));
-          for (let i = 0; i < reads % (steps.length + 1); i++) run.receivers[i % 2]!.read();
-          const checkpointId = play(run, steps, numbers);
-          checkCheckpoints(run);
-          for (const [r, { seen, taken }] of run.receivers.entries()) {
-            const ofRestored = seen.slice(2);
-            assert.deepEqual(ofRestored, expected[r] ?? []);
-            const { seen: before, captures } = taken.get(checkpointId)!;
-            for (const [i, log] of ofRestored.entries())
-              assert.deepEqual(
-                [...log.slice(0, before[2 + i]), ...contents(elementsOf(captures, 2 + i))],
-                log,
-              );
+      fc.property(
+        fc.constantFrom(32, 1024),
+        fc.boolean(),
+        runs,
+        fc.nat(40),
+        (segmentBytes, lends, stepsOfRuns, reads) => {
+          const numbers = new Numbers();
+          let restored: RestoredChannel[][] = [];
+          for (const steps of stepsOfRuns) {
+            const run = rig(2, 2, { segmentBytes, segments: 4 }, lends, restored);
+            const expected = restored.map((channels) => channels.map(({ elements }) => contents(elements)));
+            for (let i = 0; i < reads % (steps.length + 1); i++) run.receivers[i % 2]!.read();
+            const checkpointId = play(run, steps, numbers);
+            checkCheckpoints(run);
+            for (const [r, { seen, taken }] of run.receivers.entries()) {
+              const ofRestored = seen.slice(2);
+              assert.deepEqual(ofRestored, expected[r] ?? []);
+              const { seen: before, captures } = taken.get(checkpointId)!;
+              for (const [i, log] of ofRestored.entries())
+                assert.deepEqual(
+                  [...log.slice(0, before[2 + i]), ...contents(elementsOf(captures, 2 + i))],
+                  log,
+                );
+            }
+            restored = inFlightOf(run, checkpointId);
           }
-          restored = inFlightOf(run, checkpointId);
-        }
-      }),
+        },
+      ),
       { numRuns: 300 },
     );
   });

@@ -34,7 +34,9 @@ import {
   writeStatus,
 } from './element.ts';
 import type { ChannelCapture, InFlightElement } from './in-flight.ts';
+import type { LentRecords } from './lent-records.ts';
 import { OverflowPool } from './overflow.ts';
+import type { RecordBatch } from './record-batch.ts';
 import { failureOf, notAPartitionOf } from './record-routing.ts';
 import { type RingWriter, segmentsForTurn } from './ring.ts';
 
@@ -70,6 +72,11 @@ export interface RecordWriterOptions<T> {
    * One for each receiving subtask that this one has a channel to, in order; for `forward` exactly one. All of one layout.
    */
   readonly channels: readonly RingWriter[];
+  /**
+   * For each channel whose receiver is in this thread, if the serializer can lend: what its reader gets, too. Absent: none.
+   * Broadcasts do not lend.
+   */
+  readonly lending?: readonly (LentRecords | undefined)[];
   /** Names this edge and subtask within the job, for stack traces and profiles. */
   readonly unique: string;
   /** Of the sending subtask: where `rebalance` and `rescale` begin. */
@@ -158,7 +165,7 @@ class SegmentRecordWriter<T> implements RecordWriter<T> {
 
   constructor(options: RecordWriterOptions<T>) {
     const { layout } = checkWiring(options);
-    const { label, channels, partitioning, overtakable = true, valueSerializer } = options;
+    const { label, channels, partitioning, overtakable = true, valueSerializer, lending = [] } = options;
     this.#label = label;
     this.#valueSerializer = valueSerializer;
     this.#hashed = partitioning === 'hash';
@@ -167,7 +174,9 @@ class SegmentRecordWriter<T> implements RecordWriter<T> {
     this.#segmentBytes = layout.segmentBytes;
     this.#freeNeeded = segmentsForTurn(layout);
     this.#pool = new OverflowPool(layout.segmentBytes, options.maxOverflowBytes ?? MAX_OVERFLOW_BYTES, label);
-    this.#channels = channels.map((ring) => new ChannelOutput(ring, this.#pool, this.#counters));
+    this.#channels = channels.map(
+      (ring, i) => new ChannelOutput(ring, this.#pool, this.#counters, lending[i]),
+    );
     this.#targets =
       partitioning === 'broadcast' && channels.length > 1
         ? [new BroadcastOutput(this.#channels, layout.segmentBytes, this.#counters)]
@@ -177,6 +186,7 @@ class SegmentRecordWriter<T> implements RecordWriter<T> {
       targets: this.#targets,
       firstTarget: options.subtaskIndex % channels.length,
       valueSerializer,
+      lends: lending.some((each) => each !== undefined),
       seed: options.seed ?? 0,
       hash: this.#hashed ? hashParts(options, this.#targets) : undefined,
       custom: partitioning === 'custom' ? customParts(options) : undefined,
@@ -185,7 +195,7 @@ class SegmentRecordWriter<T> implements RecordWriter<T> {
   }
 
   get recordsOut(): number {
-    return this.#targets.reduce((sum, target) => sum + target.records, this.#counters.records);
+    return this.#targets.reduce((sum, target) => sum + target.openRecords, this.#counters.records);
   }
 
   get bytesOut(): number {
@@ -305,8 +315,21 @@ class SegmentRecordWriter<T> implements RecordWriter<T> {
     this.#assertOpen();
     target.flush();
     target.open();
+    if (target.lent !== undefined) {
+      if (this.#lendRecord(target.lent, value, timestampMs, hash)) return;
+      target.stopLending();
+      target.open();
+    }
     if (this.#writeRecord(target.view, value, timestampMs, hash)) target.records++;
     else this.#collectSpanning(target, value, timestampMs, hash);
+  }
+
+  /** False if it cannot be copied. */
+  #lendRecord(batch: RecordBatch, value: T, timestampMs: number, hash: number): boolean {
+    const copy = this.#valueSerializer.copyGiven!(value);
+    if (copy === undefined) return false;
+    batch.add(copy, timestampMs, hash);
+    return true;
   }
 
   #writeRecord(view: ByteView, value: T, timestampMs: number, hash: number): boolean {

@@ -6,6 +6,7 @@
 import type { EdgeIdentity } from '../checkpoint/index.ts';
 import {
   type ChannelEnds,
+  canLend,
   channelEnds,
   chooseLayout,
   createDoorbells,
@@ -13,6 +14,7 @@ import {
   createRing,
   Doorbell,
   InputGate,
+  LentRecords,
   type RecordWriter,
   type RestoredChannel,
   type RingLayout,
@@ -71,6 +73,8 @@ export class ChannelWiring {
   /** By edge index. */
   private readonly identities: readonly EdgeIdentity[];
   private readonly overtakable: readonly boolean[];
+  /** By channel: what both its ends hold, where they are in this slot. */
+  private readonly lending = new Map<string, LentRecords>();
 
   constructor(graph: JobGraph, channels: SharedChannels, platform: Pick<Platform, 'parking' | 'random'>) {
     this.graph = graph;
@@ -111,6 +115,7 @@ export class ChannelWiring {
         .filter(({ receiver }) => receiver === subtask)
         .map(({ sender }) => ({
           reader: new RingReader(this.ring(edge, sender, subtask), this.doorbellOf(sender)),
+          lending: this.lendingOf(edge, sender, subtask),
           input: edge.targetInput,
           edgeIndex: edge.index,
           senderSubtask: sender,
@@ -174,6 +179,7 @@ export class ChannelWiring {
       channels: receivers.map(
         (receiver) => new RingWriter(this.ring(edge, subtask, receiver), this.doorbellOf(receiver)),
       ),
+      lending: receivers.map((receiver) => this.lendingOf(edge, subtask, receiver)),
       unique: `edge ${edge.index}`,
       subtaskIndex: subtask,
     });
@@ -181,6 +187,24 @@ export class ChannelWiring {
 
   private ring(edge: JobEdge, sender: number, receiver: number): SharedRing {
     return this.channels.rings.get(ringKey(edge, sender, receiver))!;
+  }
+
+  /** undefined if its ends are in two threads, or its records are better written. */
+  private lendingOf(edge: JobEdge, sender: number, receiver: number): LentRecords | undefined {
+    const { slotCount } = this.channels;
+    if (edge.partitioning === 'broadcast' || sender % slotCount !== receiver % slotCount) return undefined;
+    const key = ringKey(edge, sender, receiver);
+    const known = this.lending.get(key);
+    if (known !== undefined) return known;
+    const valueSerializer = createSerializer(edge.valueType, `edge ${edge.index}`);
+    if (!canLend(valueSerializer)) return undefined;
+    const hashed = edge.partitioning === 'hash';
+    const made = new LentRecords(this.ring(edge, sender, receiver).layout, {
+      valueSerializer,
+      hashed,
+    });
+    this.lending.set(key, made);
+    return made;
   }
 
   private doorbellOf(subtask: number): Doorbell {

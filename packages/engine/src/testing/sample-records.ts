@@ -34,3 +34,9 @@ export const SAMPLE: TypeSerializer<Sample> = {
     view.pos += 8 + view.dv.getInt32(view.pos + 4, true);
   },
 };
+
+/** The same, of which all but the larger ones can be copied. */
+export const COPIED_SAMPLE: TypeSerializer<Sample> = {
+  ...SAMPLE,
+  copyGiven: (sample) => (sample.size > 80 ? undefined : { ...sample }),
+};

@@ -16,6 +16,7 @@ import { finishedTasksSilent } from './finished-tasks-silent.ts';
 import { idsBeginAnew } from './ids-begin-anew.ts';
 import { knownValuesNotWritten } from './known-values-not-written.ts';
 import { lastKeyGroupLeftOut } from './last-key-group-left-out.ts';
+import { lentRecordsNotCaptured } from './lent-records-not-captured.ts';
 import { noAlignment } from './no-alignment.ts';
 import { noBackPressure } from './no-back-pressure.ts';
 import { overflowNotCaptured } from './overflow-not-captured.ts';
@@ -38,6 +39,7 @@ export const BUGS: readonly Bug[] = [
   noAlignment,
   noBackPressure,
   overflowNotCaptured,
+  lentRecordsNotCaptured,
   edgeNotCaptured,
   restoredAfterNew,
   finishedTasksSilent,

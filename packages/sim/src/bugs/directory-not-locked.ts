@@ -7,7 +7,7 @@ export const directoryNotLocked: Bug = {
   name: 'directory-not-locked',
   description: 'the directory of a job is not locked while it runs',
   seedsMax: 300,
-  kinds: ['results', 'unexpected-error', 'checkpoint-id', 'files'],
+  kinds: ['results', 'unexpected-error', 'checkpoint-id', 'files', 'savepoint'],
   workload: 'keyed-counts',
   focus: { strikes: ['double-start', 'process-freeze'] },
   plant: () => replaceMethod(ManualFiles, 'lockDirectory', () => async () => ({ release: async () => {} })),
