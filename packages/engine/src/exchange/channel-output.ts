@@ -3,13 +3,13 @@
  * record writer; knows segments, not records.
  *
  * Where the reader is in the same thread, records wait as objects (lent-records.ts): a batch of them is open in place of a
- * segment, and its element in the ring has no bytes. Records that cannot be copied go into segments as ever.
+ * ring segment, and its element has no bytes. Records that cannot be copied are written as ever, and so is what finds no room
+ * in the ring: it is bounded in bytes.
  *
- *     none ──open──▶ ring segment ──close──▶ published
+ *     none ──open──▶ ring segment, or batch ──close──▶ published
  *       │                 ▲
  *       │             drain (moves a partial segment, too)
  *       └──open, no room─▶ heap segment ──close──▶ queue ──drain──▶ published
- *       └──open, lending─▶ batch ──close──▶ published, or queue
  *
  * A barrier that overtakes is announced in the ring instead. What waits in the queue then lies before it, and will come into
  * the ring behind its position: it is copied for the checkpoint.
@@ -24,7 +24,7 @@ import { type Barrier, ElementKind, isInFlight } from './element.ts';
 import type { InFlightElement } from './in-flight.ts';
 import type { LentRecords } from './lent-records.ts';
 import type { OverflowPool } from './overflow.ts';
-import { RecordBatch } from './record-batch.ts';
+import type { RecordBatch } from './record-batch.ts';
 import type { RingWriter } from './ring.ts';
 
 /** Counts over all channels of a writer; changed once a segment. */
@@ -56,9 +56,8 @@ export interface RecordTarget {
 
 interface QueuedElement {
   readonly kind: ElementKind;
-  /** A heap segment, or a batch of lent records. */
-  readonly content: ByteView | RecordBatch;
-  readonly length: number;
+  readonly view: ByteView;
+  readonly lengthBytes: number;
 }
 
 /** Elements that are written before lending is tried again: where records of both kinds mix, elements do not become many. */
@@ -72,7 +71,7 @@ export class ChannelOutput implements RecordTarget {
   readonly #pool: OverflowPool;
   readonly #counters: OutputCounters;
   readonly #lending: LentRecords | undefined;
-  #segment: 'none' | 'ring' | 'heap' | 'lent' | 'lent beyond the ring' = 'none';
+  #segment: 'none' | 'ring' | 'heap' | 'lent' = 'none';
   #start = 0;
   /** Elements still to be written before a batch is opened again. */
   #toBeWritten = 0;
@@ -104,7 +103,7 @@ export class ChannelOutput implements RecordTarget {
   /** True if anything waits for room in the ring. */
   get hasOverflow(): boolean {
     if (this.#queueFirst < this.#queue.length) return true;
-    return (this.#segment === 'heap' || this.#segment === 'lent beyond the ring') && this.hasData;
+    return this.#segment === 'heap' && this.hasData;
   }
 
   /** True while the newest barrier that was sent in order waits for room in the ring. */
@@ -131,8 +130,9 @@ export class ChannelOutput implements RecordTarget {
 
   open(): void {
     if (this.#segment !== 'none') return;
-    if (this.#lending !== undefined && this.#toBeWritten === 0) this.#openBatch(this.#lending);
-    else this.#openSegment();
+    if (this.#lending === undefined || this.#toBeWritten > 0 || !this.#hasRoom()) return this.#openSegment();
+    this.lent = this.#lending.take();
+    this.#segment = 'lent';
   }
 
   stopLending(): void {
@@ -141,15 +141,13 @@ export class ChannelOutput implements RecordTarget {
     this.#dropEmptyBatch();
   }
 
-  #openBatch(lending: LentRecords): void {
-    const fits = this.#queueFirst === this.#queue.length && this.ring.hasFree(1);
-    if (!fits) this.#pool.reserve();
-    this.lent = lending.take();
-    this.#segment = fits ? 'lent' : 'lent beyond the ring';
+  /** True if the next element goes into the ring (I1). */
+  #hasRoom(): boolean {
+    return this.#queueFirst === this.#queue.length && this.ring.hasFree(1);
   }
 
   #openSegment(): void {
-    if (this.#queueFirst === this.#queue.length && this.ring.hasFree(1)) {
+    if (this.#hasRoom()) {
       this.#start = this.ring.begin();
       this.view = this.ring.view;
       this.#segment = 'ring';
@@ -180,34 +178,16 @@ export class ChannelOutput implements RecordTarget {
     while (this.#queueFirst < this.#queue.length) {
       if (!this.ring.hasFree(1)) return false;
       const element = this.#queue[this.#queueFirst++]!;
-      const { kind, content, length } = element;
-      if (content instanceof RecordBatch) {
-        this.#pool.release();
-        this.#publishBatch(content);
-        continue;
-      }
-      this.#copyToRing(content, length);
+      const { kind, view, lengthBytes } = element;
+      this.#copyToRing(view, lengthBytes);
       if (element === this.#queuedBarrier) this.#barrierInRing();
-      this.ring.publish(kind, length);
+      this.ring.publish(kind, lengthBytes);
     }
     if (this.#queue.length > 0) {
       this.#queue = [];
       this.#queueFirst = 0;
     }
-    if (this.#segment === 'lent beyond the ring') return this.#moveOpenBatch();
     return this.#segment !== 'heap' || this.#moveOpenSegment();
-  }
-
-  /** The open batch gets the next place in the ring. */
-  #moveOpenBatch(): boolean {
-    if (!this.hasData) {
-      this.#dropEmptyBatch();
-      return true;
-    }
-    if (!this.ring.hasFree(1)) return false;
-    this.#pool.release();
-    this.#segment = 'lent';
-    return true;
   }
 
   /** Goes on in the ring with the records of the open heap segment. */
@@ -243,7 +223,7 @@ export class ChannelOutput implements RecordTarget {
       if (kind === ElementKind.barrier) this.#barrierInRing();
       this.ring.publish(kind, lengthBytes);
     } else {
-      const element = { kind, content: this.view, length: lengthBytes };
+      const element = { kind, view: this.view, lengthBytes };
       if (kind === ElementKind.barrier) this.#queuedBarrier = element;
       this.#queue.push(element);
       this.view = this.ring.view;
@@ -251,25 +231,20 @@ export class ChannelOutput implements RecordTarget {
     this.#segment = 'none';
   }
 
+  /** There is room in the ring: there was when it was opened. */
   #closeBatch(batch: RecordBatch): void {
     this.#counters.records += batch.count;
     this.#counters.bytes += batch.count * this.#lending!.prefixBytes;
-    if (this.#segment === 'lent') this.#publishBatch(batch);
-    else this.#queue.push({ kind: ElementKind.lent, content: batch, length: batch.count });
-    this.lent = undefined;
-    this.#segment = 'none';
-  }
-
-  #publishBatch(batch: RecordBatch): void {
     this.ring.begin();
     this.#lending!.put(this.ring.sequence, batch);
     this.ring.publish(ElementKind.lent, batch.count);
+    this.lent = undefined;
+    this.#segment = 'none';
   }
 
   #dropEmptyBatch(): void {
     if (this.lent === undefined) return;
     assert(this.lent.count === 0, 'a batch of lent records was dropped');
-    if (this.#segment === 'lent beyond the ring') this.#pool.release();
     this.#lending!.give(this.lent);
     this.lent = undefined;
     this.#segment = 'none';
@@ -283,12 +258,9 @@ export class ChannelOutput implements RecordTarget {
 
   /** What waits before `end` and belongs into a checkpoint. */
   #copyQueue(end: number): InFlightElement[] {
-    const elements: InFlightElement[] = [];
-    for (const { kind, content, length } of this.#queue.slice(this.#queueFirst, end)) {
-      if (content instanceof RecordBatch)
-        elements.push({ kind: ElementKind.data, bytes: this.#lending!.encode(content) });
-      else if (isInFlight(kind)) elements.push({ kind, bytes: content.u8.slice(0, length) });
-    }
-    return elements;
+    return this.#queue
+      .slice(this.#queueFirst, end)
+      .filter(({ kind }) => isInFlight(kind))
+      .map(({ kind, view, lengthBytes }) => ({ kind, bytes: view.u8.slice(0, lengthBytes) }));
   }
 }

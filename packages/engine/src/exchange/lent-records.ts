@@ -49,9 +49,9 @@ export class LentRecords {
     return this.#idle.pop() ?? new RecordBatch(this.#batchRecords);
   }
 
-  /** Takes back a batch of `take` or `remove`. */
+  /** Takes back a batch whose records are gone. */
   give(batch: RecordBatch): void {
-    batch.clear();
+    batch.count = 0;
     if (this.#idle.length < IDLE_BATCHES_MAX) this.#idle.push(batch);
   }
 
@@ -67,7 +67,7 @@ export class LentRecords {
     return batch;
   }
 
-  /** The element is about to be released. */
+  /** The element, whose records were moved, is about to be released. */
   remove(sequence: number): void {
     this.give(this.at(sequence));
     this.#batches[sequence % this.#batches.length] = undefined;

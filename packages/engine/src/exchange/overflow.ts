@@ -29,8 +29,8 @@ export class OverflowPool {
     return this.#usedBytes;
   }
 
-  /** Counts a segment's worth of records that wait elsewhere. Throws EXCHANGE_OVERFLOW if that many are out already. */
-  reserve(): void {
+  /** An empty segment. Throws EXCHANGE_OVERFLOW if that many are out already. */
+  take(): ByteView {
     if (this.#usedBytes + this.segmentBytes > this.#limitBytes) {
       throw new MillraceError(
         'EXCHANGE_OVERFLOW',
@@ -41,16 +41,6 @@ export class OverflowPool {
       );
     }
     this.#usedBytes += this.segmentBytes;
-  }
-
-  /** What was reserved does not wait any more. */
-  release(): void {
-    this.#usedBytes -= this.segmentBytes;
-  }
-
-  /** An empty segment. Throws as `reserve` does. */
-  take(): ByteView {
-    this.reserve();
     const view = this.#idle.pop() ?? ByteView.allocate(this.segmentBytes);
     view.pos = 0;
     view.limit = this.segmentBytes;
@@ -59,7 +49,7 @@ export class OverflowPool {
 
   /** Takes back a segment of `take`. */
   give(view: ByteView): void {
-    this.release();
+    this.#usedBytes -= this.segmentBytes;
     if (this.#idle.length < IDLE_SEGMENTS_MAX) this.#idle.push(view);
   }
 }
