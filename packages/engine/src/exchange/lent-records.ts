@@ -1,7 +1,7 @@
 /**
  * Records of a channel whose two ends are in one thread: copies of them wait here as objects, one batch for each element of
- * kind `lent` in the ring, instead of being written into a segment and read again. Strings are shared, and those are what
- * takes the time. (Flink's LocalInputChannel hands buffers over within a process, but serialises what is in them.)
+ * kind `lent` in the ring, instead of being written into a segment and read again. Strings are shared: they are what takes
+ * most of the time. (Flink's LocalInputChannel hands buffers over within a process, but serialises what is in them.)
  *
  * Called by both ends. A copy is what encoding and decoding would have given, so that no operator can tell the difference,
  * and a checkpoint gets the bytes that the record would have had.
@@ -21,7 +21,7 @@ const BATCH_RECORDS_MAX = 256;
 const IDLE_BATCHES_MAX = 4;
 const ENCODED_BYTES_MIN = 1024;
 
-/** True if records can wait as objects, and that is cheaper than as bytes. */
+/** True if records can wait as objects. */
 export function canLend(serializer: TypeSerializer<unknown>): boolean {
   return serializer.copyGiven !== undefined;
 }

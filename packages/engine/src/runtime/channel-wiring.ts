@@ -189,7 +189,7 @@ export class ChannelWiring {
     return this.channels.rings.get(ringKey(edge, sender, receiver))!;
   }
 
-  /** undefined if its ends are in two threads, or its records are better written. */
+  /** undefined if its ends are in two threads, or its records cannot be copied. */
   private lendingOf(edge: JobEdge, sender: number, receiver: number): LentRecords | undefined {
     const { slotCount } = this.channels;
     if (edge.partitioning === 'broadcast' || sender % slotCount !== receiver % slotCount) return undefined;

@@ -59,11 +59,10 @@ export function serializerContract<T>(
 
     it('copies values, if it copies, as encoding and decoding would, and shares nothing that can be changed', async () => {
       const { copy, copyGiven } = serializer;
-      if (copy === undefined || copyGiven === undefined) return;
       await check((value) => {
         const decoded = decodeFromBytes(serializer, encodeToBytes(serializer, value));
-        const given = copyGiven(value);
-        for (const copied of [copy(decoded), given ?? copy(decoded)]) {
+        for (const copied of [copy?.(decoded), copyGiven?.(value)]) {
+          if (copied === undefined) continue;
           deepStrictEqual(copied, decoded);
           expectNothingShared(decoded, copied);
           expectNothingShared(value, copied);

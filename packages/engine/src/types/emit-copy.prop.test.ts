@@ -117,16 +117,18 @@ describe('a copy of a given value', () => {
 });
 
 describe('a type', () => {
-  it('has copies if they save the decoding of strings, and if its values are plain data', () => {
+  it('has copies of what was decoded if they save the decoding of strings, and of what is given if it is plain data', () => {
     class Named {
       name = '';
     }
-    const copied = (type: Parameters<typeof createSerializer>[0]) =>
-      createSerializer(type, 'state').copy !== undefined;
-    strictEqual(copied(Types.LIST(Types.STRING)), true);
-    strictEqual(copied(Types.LIST(Types.LONG)), false);
-    strictEqual(copied(Types.POJO(Named, { name: Types.STRING })), false);
-    strictEqual(copied(Types.TUPLE(Types.STRING, Types.GENERIC())), false);
-    strictEqual(copied(undefined), false);
+    const copied = (type: Parameters<typeof createSerializer>[0]) => {
+      const { copy, copyGiven } = createSerializer(type, 'state');
+      return [copy !== undefined, copyGiven !== undefined];
+    };
+    deepStrictEqual(copied(Types.LIST(Types.STRING)), [true, true]);
+    deepStrictEqual(copied(Types.LIST(Types.LONG)), [false, true]);
+    deepStrictEqual(copied(Types.POJO(Named, { name: Types.STRING })), [false, false]);
+    deepStrictEqual(copied(Types.TUPLE(Types.STRING, Types.GENERIC())), [false, false]);
+    deepStrictEqual(copied(undefined), [false, false]);
   });
 });

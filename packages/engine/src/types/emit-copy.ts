@@ -48,17 +48,18 @@ function partsOf(
   }
 }
 
-/** True if values of the type can be copied, and that is cheaper than reading them: they have strings. */
+/** True if there is code that copies values of the type. */
+export function canCopy(type: TypeDescription, classes: ReadonlyMap<TypeDescription, PojoClass>): boolean {
+  return partsOf(type, classes)?.every((part) => canCopy(part, classes)) ?? false;
+}
+
+/** True for a type that can be copied if that is cheaper than reading: if its values have strings. */
 export function isCheaperCopied(
   type: TypeDescription,
   classes: ReadonlyMap<TypeDescription, PojoClass>,
 ): boolean {
-  let hasStrings = false;
-  const canCopy = (each: TypeDescription): boolean => {
-    hasStrings ||= each.kind === 'string';
-    return partsOf(each, classes)?.every(canCopy) ?? false;
-  };
-  return canCopy(type) && hasStrings;
+  if (type.kind === 'string') return true;
+  return partsOf(type, classes)?.some((part) => isCheaperCopied(part, classes)) ?? false;
 }
 
 /** Emits a function's body that returns a copy of `root`; of a given one perhaps undefined. */

@@ -18,7 +18,7 @@ import {
 import type { ByteView } from './byte-view.ts';
 import { CodeBody, CodeUnit, type MismatchSite } from './code-body.ts';
 import { hashCustom, readCustom, writeCustom } from './custom-codec.ts';
-import { emitCopy, isCheaperCopied } from './emit-copy.ts';
+import { canCopy, emitCopy, isCheaperCopied } from './emit-copy.ts';
 import { emitHash } from './emit-hash.ts';
 import { emitRead, emitSkip } from './emit-read.ts';
 import { emitCheck, emitWrite, type WriteMode } from './emit-write.ts';
@@ -124,7 +124,7 @@ ${encodeSource(unit, type.description, wire, mode)},
 ${decodeSource(unit, wire, classes)},
 ${skipSource(unit, wire)},
 ${mode.canonical ? hashSource(unit, type.description) : 'hash() { return 0; }'},
-copies: {${!mode.canonical && isCheaperCopied(wire, classes) ? copySource(unit, wire) : ''}}
+copies: {${!mode.canonical && canCopy(wire, classes) ? copySource(unit, wire, isCheaperCopied(wire, classes)) : ''}}
 };`;
   return { source, unit };
 }
@@ -201,17 +201,19 @@ view.pos = p;
 }`;
 }
 
-function copySource(unit: CodeUnit, wire: TypeDescription): string {
-  const decoded = new CodeBody(unit, { bounded: false });
-  emitCopy(decoded, wire, 'decoded');
+/** `withDecoded`: also of values that were decoded. */
+function copySource(unit: CodeUnit, wire: TypeDescription, withDecoded: boolean): string {
   const given = new CodeBody(unit, { bounded: false });
   emitCopy(given, wire, 'given');
-  return `
+  const copyGiven = `copyGiven(root) {
+${given.text()}
+}`;
+  if (!withDecoded) return copyGiven;
+  const decoded = new CodeBody(unit, { bounded: false });
+  emitCopy(decoded, wire, 'decoded');
+  return `${copyGiven},
 copy(root) {
 ${decoded.text()}
-},
-copyGiven(root) {
-${given.text()}
 }`;
 }
 

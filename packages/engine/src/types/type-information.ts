@@ -87,7 +87,7 @@ export interface TypeSerializer<T> {
   copy?(value: T): T;
   /**
    * What encoding and decoding `value`, which may be anything, would give; undefined if `encode` would refuse it, or if it is
-   * large (4096 units of strings and parts). There where `copy` is.
+   * large (4096 units of strings and parts). Only of kinds that generated code can copy.
    */
   copyGiven?(value: T): T | undefined;
 }
