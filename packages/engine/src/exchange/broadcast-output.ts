@@ -30,6 +30,8 @@ export class BroadcastOutput implements RecordTarget {
 
   open(): void {}
 
+  lend(): void {}
+
   stopLending(): void {}
 
   flush(): void {

@@ -46,6 +46,8 @@ export interface RecordTarget {
   readonly hasData: boolean;
   /** Opens a segment, or a batch, unless one is open. Throws EXCHANGE_OVERFLOW. */
   open(): void;
+  /** Puts the first record, a copy, into the open batch. */
+  lend(copy: unknown, timestampMs: number, hash: number): void;
   /** A record comes that cannot be lent: it and some after it are written. Closes the open batch. */
   stopLending(): void;
   /** Closes the open segment; it goes to the reader, or queues for it. An empty one stays open. */
@@ -133,6 +135,10 @@ export class ChannelOutput implements RecordTarget {
     if (this.#lending === undefined || this.#toBeWritten > 0 || !this.#hasRoom()) return this.#openSegment();
     this.lent = this.#lending.take();
     this.#segment = 'lent';
+  }
+
+  lend(copy: unknown, timestampMs: number, hash: number): void {
+    this.#lending!.begin(this.lent!, copy, timestampMs, hash);
   }
 
   stopLending(): void {

@@ -138,7 +138,7 @@ function chooseByHash({ maxParallelism }: HashParts): Choice {
 function lendRecord(hashed: boolean): string {
   return `
       const lent = target.lent;
-      if (lent !== undefined && lent.count < lent.capacity) {
+      if (lent !== undefined && lent.count < lent.limit) {
         const copy = valueSerializer.copyGiven(value);
         if (copy !== undefined) {
           const at = lent.count;

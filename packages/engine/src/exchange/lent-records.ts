@@ -13,10 +13,8 @@ import type { RecordFormat } from './in-flight.ts';
 import { RecordBatch } from './record-batch.ts';
 import type { RingLayout } from './ring.ts';
 
-/** Bytes of a segment for each record that may wait in its place: fewer wait where a job has many channels. */
-const BYTES_PER_RECORD = 128;
-const BATCH_RECORDS_MIN = 2;
-const BATCH_RECORDS_MAX = 256;
+/** More do not wait in the place of a segment, however small they are. */
+const BATCH_RECORDS_MAX = 1024;
 /** Batches kept for reuse. */
 const IDLE_BATCHES_MAX = 4;
 const ENCODED_BYTES_MIN = 1024;
@@ -30,7 +28,9 @@ export class LentRecords {
   /** Bytes before each record where it is written, which is what a lent one counts. */
   readonly prefixBytes: number;
   readonly #format: RecordFormat;
-  readonly #batchRecords: number;
+  readonly #segmentBytes: number;
+  /** Where the first record of each batch is encoded, to see its size. */
+  #scratch = ByteView.allocate(ENCODED_BYTES_MIN);
   /** By sequence number in the ring, modulo its segments. */
   readonly #batches: (RecordBatch | undefined)[];
   readonly #idle: RecordBatch[] = [];
@@ -39,14 +39,27 @@ export class LentRecords {
   constructor({ segmentBytes, segments }: RingLayout, format: RecordFormat) {
     this.#format = format;
     this.prefixBytes = format.hashed ? HASHED_PREFIX_BYTES : PLAIN_PREFIX_BYTES;
-    const fitting = Math.floor(segmentBytes / BYTES_PER_RECORD);
-    this.#batchRecords = Math.min(Math.max(fitting, BATCH_RECORDS_MIN), BATCH_RECORDS_MAX);
+    this.#segmentBytes = segmentBytes;
     this.#batches = new Array(segments).fill(undefined);
   }
 
   /** An empty batch. */
   take(): RecordBatch {
-    return this.#idle.pop() ?? new RecordBatch(this.#batchRecords);
+    return this.#idle.pop() ?? new RecordBatch(BATCH_RECORDS_MAX);
+  }
+
+  /**
+   * Adds the first record to a batch, and limits the batch to about as many as a segment would have if all were of its size: a
+   * channel holds as much as one between threads.
+   */
+  begin(batch: RecordBatch, copy: unknown, timestampMs: number, hash: number): void {
+    batch.count = 0;
+    batch.add(copy, timestampMs, hash);
+    this.#scratch.pos = 0;
+    while (!this.#encodeRecord(this.#scratch, batch, 0))
+      this.#scratch = ByteView.allocate(2 * this.#scratch.limit);
+    const fitting = Math.floor(this.#segmentBytes / this.#scratch.pos);
+    batch.limit = Math.min(Math.max(fitting, 1), BATCH_RECORDS_MAX);
   }
 
   /** Takes back a batch whose records are gone. */

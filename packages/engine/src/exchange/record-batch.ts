@@ -14,9 +14,12 @@ export class RecordBatch {
   readonly hashes: Int32Array;
   /** Records in the batch, from index 0 on. */
   count = 0;
+  /** How many there are to be at most: the capacity, or fewer. */
+  limit: number;
 
   constructor(capacity = CAPACITY) {
     this.capacity = capacity;
+    this.limit = capacity;
     this.values = new Array(capacity).fill(undefined);
     this.timestamps = new Float64Array(capacity);
     this.hashes = new Int32Array(capacity);

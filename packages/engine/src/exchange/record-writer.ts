@@ -36,7 +36,6 @@ import {
 import type { ChannelCapture, InFlightElement } from './in-flight.ts';
 import type { LentRecords } from './lent-records.ts';
 import { OverflowPool } from './overflow.ts';
-import type { RecordBatch } from './record-batch.ts';
 import { failureOf, notAPartitionOf } from './record-routing.ts';
 import { type RingWriter, segmentsForTurn } from './ring.ts';
 
@@ -316,20 +315,16 @@ class SegmentRecordWriter<T> implements RecordWriter<T> {
     target.flush();
     target.open();
     if (target.lent !== undefined) {
-      if (this.#lendRecord(target.lent, value, timestampMs, hash)) return;
+      const copy = this.#valueSerializer.copyGiven!(value);
+      if (copy !== undefined) {
+        target.lend(copy, timestampMs, hash);
+        return;
+      }
       target.stopLending();
       target.open();
     }
     if (this.#writeRecord(target.view, value, timestampMs, hash)) target.records++;
     else this.#collectSpanning(target, value, timestampMs, hash);
-  }
-
-  /** False if it cannot be copied. */
-  #lendRecord(batch: RecordBatch, value: T, timestampMs: number, hash: number): boolean {
-    const copy = this.#valueSerializer.copyGiven!(value);
-    if (copy === undefined) return false;
-    batch.add(copy, timestampMs, hash);
-    return true;
   }
 
   #writeRecord(view: ByteView, value: T, timestampMs: number, hash: number): boolean {
