@@ -15,6 +15,7 @@ import {
   Doorbell,
   InputGate,
   LentRecords,
+  type RecordFormat,
   type RecordWriter,
   type RestoredChannel,
   type RingLayout,
@@ -75,6 +76,8 @@ export class ChannelWiring {
   private readonly overtakable: readonly boolean[];
   /** By channel: what both its ends hold, where they are in this slot. */
   private readonly lending = new Map<string, LentRecords>();
+  /** By edge index. */
+  private readonly formats = new Map<number, RecordFormat>();
 
   constructor(graph: JobGraph, channels: SharedChannels, platform: Pick<Platform, 'parking' | 'random'>) {
     this.graph = graph;
@@ -196,15 +199,21 @@ export class ChannelWiring {
     const key = ringKey(edge, sender, receiver);
     const known = this.lending.get(key);
     if (known !== undefined) return known;
-    const valueSerializer = createSerializer(edge.valueType, `edge ${edge.index}`);
-    if (!canLend(valueSerializer)) return undefined;
-    const hashed = edge.partitioning === 'hash';
-    const made = new LentRecords(this.ring(edge, sender, receiver).layout, {
-      valueSerializer,
-      hashed,
-    });
+    const format = this.formatOf(edge);
+    if (!canLend(format.valueSerializer)) return undefined;
+    const made = new LentRecords(this.ring(edge, sender, receiver).layout, format);
     this.lending.set(key, made);
     return made;
+  }
+
+  /** One for all channels of the edge: a serializer is code. */
+  private formatOf(edge: JobEdge): RecordFormat {
+    const known = this.formats.get(edge.index);
+    if (known !== undefined) return known;
+    const valueSerializer = createSerializer(edge.valueType, `edge ${edge.index}`);
+    const format = { valueSerializer, hashed: edge.partitioning === 'hash' };
+    this.formats.set(edge.index, format);
+    return format;
   }
 
   private doorbellOf(subtask: number): Doorbell {
