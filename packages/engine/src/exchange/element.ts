@@ -22,7 +22,7 @@
  */
 import { assert } from '../base/index.ts';
 import type { CheckpointBarrier, CheckpointKind, EdgePartitioning } from '../checkpoint/index.ts';
-import type { ByteView } from '../types/index.ts';
+import type { ByteView, TypeSerializer } from '../types/index.ts';
 
 /** Kinds of elements, as numbers because they are stored in the ring. Their values are part of the format. */
 export const ElementKind = {
@@ -112,6 +112,35 @@ export const CONTROL_PAYLOAD_BYTES = 32;
 export function writeNumber(view: ByteView, value: number): void {
   view.dv.setFloat64(view.pos, value, true);
   view.pos += 8;
+}
+
+/**
+ * Appends a record with its prefix; false if it does not fit below the limit. Then, and if the
+ * encoder throws, nothing is appended.
+ * What generated code does for most records (collect-code.ts). `hash` counts only where the format has one.
+ */
+export function writeRecord(
+  view: ByteView,
+  format: { readonly valueSerializer: TypeSerializer<unknown>; readonly hashed: boolean },
+  value: unknown,
+  timestampMs: number,
+  hash: number,
+): boolean {
+  const { valueSerializer, hashed } = format;
+  const start = view.pos;
+  if (start + (hashed ? HASHED_PREFIX_BYTES : PLAIN_PREFIX_BYTES) > view.limit) return false;
+  let written = false;
+  try {
+    if (hashed) {
+      view.dv.setInt32(start, hash, true);
+      view.pos += 4;
+    }
+    writeNumber(view, timestampMs);
+    written = valueSerializer.encode(view, value);
+  } finally {
+    if (!written) view.pos = start;
+  }
+  return written;
 }
 
 /** Appends the payload of a status element. */

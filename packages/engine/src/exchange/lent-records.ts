@@ -8,7 +8,7 @@
  */
 import { assert } from '../base/index.ts';
 import { ByteView, type TypeSerializer } from '../types/index.ts';
-import { HASHED_PREFIX_BYTES, PLAIN_PREFIX_BYTES, writeNumber } from './element.ts';
+import { HASHED_PREFIX_BYTES, PLAIN_PREFIX_BYTES, writeRecord } from './element.ts';
 import type { RecordFormat } from './in-flight.ts';
 import { RecordBatch } from './record-batch.ts';
 import type { RingLayout } from './ring.ts';
@@ -53,7 +53,6 @@ export class LentRecords {
    * channel holds as much as one between threads.
    */
   begin(batch: RecordBatch, copy: unknown, timestampMs: number, hash: number): void {
-    batch.count = 0;
     batch.add(copy, timestampMs, hash);
     this.#scratch.pos = 0;
     while (!this.#encodeRecord(this.#scratch, batch, 0))
@@ -101,15 +100,6 @@ export class LentRecords {
   }
 
   #encodeRecord(view: ByteView, { values, timestamps, hashes }: RecordBatch, i: number): boolean {
-    const start = view.pos;
-    if (start + this.prefixBytes > view.limit) return false;
-    if (this.#format.hashed) {
-      view.dv.setInt32(start, hashes[i]!, true);
-      view.pos += 4;
-    }
-    writeNumber(view, timestamps[i]!);
-    if (this.#format.valueSerializer.encode(view, values[i])) return true;
-    view.pos = start;
-    return false;
+    return writeRecord(view, this.#format, values[i], timestamps[i]!, hashes[i]!);
   }
 }

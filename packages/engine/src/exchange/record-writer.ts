@@ -24,16 +24,15 @@ import {
   type Barrier,
   CONTROL_PAYLOAD_BYTES,
   ElementKind,
-  HASHED_PREFIX_BYTES,
   overtakes,
   type PartitionFunction,
   type Partitioning,
-  PLAIN_PREFIX_BYTES,
   writeBarrier,
   writeNumber,
+  writeRecord,
   writeStatus,
 } from './element.ts';
-import type { ChannelCapture, InFlightElement } from './in-flight.ts';
+import type { ChannelCapture, InFlightElement, RecordFormat } from './in-flight.ts';
 import type { LentRecords } from './lent-records.ts';
 import { OverflowPool } from './overflow.ts';
 import { failureOf, notAPartitionOf } from './record-routing.ts';
@@ -146,7 +145,7 @@ class SegmentRecordWriter<T> implements RecordWriter<T> {
   readonly overtakes: boolean;
   readonly #label: string;
   readonly #valueSerializer: TypeSerializer<T>;
-  readonly #hashed: boolean;
+  readonly #format: RecordFormat;
   readonly #maxRecordBytes: number;
   readonly #segmentBytes: number;
   readonly #pool: OverflowPool;
@@ -167,7 +166,10 @@ class SegmentRecordWriter<T> implements RecordWriter<T> {
     const { label, channels, partitioning, overtakable = true, valueSerializer, lending = [] } = options;
     this.#label = label;
     this.#valueSerializer = valueSerializer;
-    this.#hashed = partitioning === 'hash';
+    this.#format = {
+      valueSerializer: valueSerializer as TypeSerializer<unknown>,
+      hashed: partitioning === 'hash',
+    };
     this.overtakes = overtakable && overtakes(partitioning);
     this.#maxRecordBytes = options.maxRecordBytes ?? MAX_RECORD_BYTES;
     this.#segmentBytes = layout.segmentBytes;
@@ -187,7 +189,7 @@ class SegmentRecordWriter<T> implements RecordWriter<T> {
       valueSerializer,
       lends: lending.some((each) => each !== undefined),
       seed: options.seed ?? 0,
-      hash: this.#hashed ? hashParts(options, this.#targets) : undefined,
+      hash: this.#format.hashed ? hashParts(options, this.#targets) : undefined,
       custom: partitioning === 'custom' ? customParts(options) : undefined,
       collectSlowly: this.#collectSlowly.bind(this),
     });
@@ -323,32 +325,14 @@ class SegmentRecordWriter<T> implements RecordWriter<T> {
       target.stopLending();
       target.open();
     }
-    if (this.#writeRecord(target.view, value, timestampMs, hash)) target.records++;
+    if (writeRecord(target.view, this.#format, value, timestampMs, hash)) target.records++;
     else this.#collectSpanning(target, value, timestampMs, hash);
-  }
-
-  #writeRecord(view: ByteView, value: T, timestampMs: number, hash: number): boolean {
-    const start = view.pos;
-    let written = false;
-    if (start + (this.#hashed ? HASHED_PREFIX_BYTES : PLAIN_PREFIX_BYTES) <= view.limit) {
-      if (this.#hashed) {
-        view.dv.setInt32(start, hash, true);
-        view.pos += 4;
-      }
-      writeNumber(view, timestampMs);
-      try {
-        written = this.#valueSerializer.encode(view, value);
-      } finally {
-        if (!written) view.pos = start;
-      }
-    }
-    return written;
   }
 
   /** Encodes into a buffer that grows until the record fits, and sends that in pieces. */
   #collectSpanning(target: RecordTarget, value: T, timestampMs: number, hash: number): void {
     let scratch = this.#scratch ?? ByteView.allocate(Math.min(4 * this.#segmentBytes, this.#maxRecordBytes));
-    while (!this.#writeRecord(scratch, value, timestampMs, hash)) {
+    while (!writeRecord(scratch, this.#format, value, timestampMs, hash)) {
       if (scratch.limit >= this.#maxRecordBytes) throw this.#recordTooLarge();
       scratch = ByteView.allocate(Math.min(4 * scratch.limit, this.#maxRecordBytes));
     }
