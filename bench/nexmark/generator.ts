@@ -109,13 +109,23 @@ const CITIES = 'Phoenix,Los Angeles,San Francisco,Boise,Portland,Bend,Redmond,Se
   ',',
 );
 const STATES = 'AZ,CA,ID,OR,WA,WY'.split(',');
-const EXTRAS = Array.from({ length: 100 }, (_, i) => `extra-${i}`);
-const OTHER_CHANNELS = Array.from({ length: 10_000 }, (_, i) => i);
-const CHANNELS = ['Google', 'Facebook', 'Baidu', 'Apple', ...OTHER_CHANNELS.map((i) => `channel-${i}`)];
-const HOT_URLS = [0, 1, 2, 3].map((i) => `https://www.nexmark.com/hot/item-${i}/item.htm?query=1`);
+const HOT_CHANNELS = ['Google', 'Facebook', 'Baidu', 'Apple'];
+
+// What is made once need not be made for each event: the benchmark is not about putting strings together.
+const textsOf = (count: number, text: (i: number) => string): string[] =>
+  Array.from({ length: count }, (_, i) => text(i));
+const NAMES = FIRST_NAMES.flatMap((first) => LAST_NAMES.map((last) => `${first} ${last}`));
+const AT_HOSTS = HOSTS.map((host) => `@${host}`);
+const CARD_GROUPS = textsOf(9000, (i) => `${1000 + i}`);
+const CARD_GROUPS_BEFORE = textsOf(9000, (i) => `${1000 + i} `);
+const ITEMS = textsOf(1000, (i) => `item-${i}`);
+const LOTS = textsOf(10_000, (i) => `lot ${i}`);
+const LAST_DIGITS = textsOf(10_000, (i) => `${i}`.padStart(4, '0'));
+const EXTRAS = textsOf(100, (i) => `extra-${i}`);
+const CHANNELS = [...HOT_CHANNELS, ...textsOf(10_000, (i) => `channel-${i}`)];
 const URLS = [
-  ...HOT_URLS,
-  ...OTHER_CHANNELS.map((i) => `https://www.nexmark.com/item.htm?query=1&channel_id=${i}`),
+  ...textsOf(HOT_CHANNELS.length, (i) => `https://www.nexmark.com/hot/item-${i}/item.htm?query=1`),
+  ...textsOf(10_000, (i) => `https://www.nexmark.com/item.htm?query=1&channel_id=${i}`),
 ];
 const DECADES = Int32Array.of(100, 1000, 10_000, 100_000, 1_000_000, 10_000_000);
 
@@ -131,12 +141,12 @@ export function eventOf(number: number, seed = SEED): NexmarkEvent {
 
 function personOf(number: number, base: number): Person {
   const id = FIRST_ID + lastPerson(number);
-  const digits = (k: number): number => 1000 + below(word(base, k), 9000);
+  const before = (k: number): string => CARD_GROUPS_BEFORE[below(word(base, k), 9000)]!;
   return {
     id,
-    name: `${FIRST_NAMES[below(word(base, 1), 11)]} ${LAST_NAMES[below(word(base, 2), 9)]}`,
-    emailAddress: `user${id}@${HOSTS[below(word(base, 3), 5)]}`,
-    creditCard: `${digits(4)} ${digits(5)} ${digits(6)} ${digits(7)}`,
+    name: NAMES[below(word(base, 1), 11) * LAST_NAMES.length + below(word(base, 2), 9)]!,
+    emailAddress: `user${id}${AT_HOSTS[below(word(base, 3), 5)]}`,
+    creditCard: before(4) + before(5) + before(6) + CARD_GROUPS[below(word(base, 7), 9000)]!,
     city: CITIES[below(word(base, 8), 10)]!,
     state: STATES[below(word(base, 9), 6)]!,
     dateTime: timeOf(number),
@@ -151,8 +161,8 @@ function auctionOf(number: number, base: number): Auction {
   const seller = below(word(base, 8), 4) > 0 ? person - (person % HOT_EACH) : somePerson(base, 9, person);
   return {
     id: FIRST_ID + lastAuction(number),
-    itemName: `item-${below(word(base, 1), 1000)}`,
-    description: `lot ${word(base, 2) >>> 8}`,
+    itemName: ITEMS[below(word(base, 1), 1000)]!,
+    description: lot(word(base, 2) >>> 8),
     initialBid,
     reserve: initialBid + price(base, 5),
     dateTime,
@@ -177,6 +187,12 @@ function bidOf(number: number, base: number): Bid {
     dateTime: timeOf(number),
     extra: EXTRAS[(w >>> 8) % 100]!,
   };
+}
+
+function lot(number: number): string {
+  return number < LOTS.length
+    ? LOTS[number]!
+    : LOTS[(number / LOTS.length) | 0]! + LAST_DIGITS[number % LOTS.length]!;
 }
 
 function word(base: number, k: number): number {

@@ -140,6 +140,7 @@ export class ExecutionAttempt {
   }
 
   start(): void {
+    this.options.platform.expectLongRun();
     this.broadcast({ type: 'start' });
     this.alignmentTimers = this.alignment.map((group) => this.alignRegularly(group));
   }

@@ -193,6 +193,8 @@ export interface Platform {
     format: AppendableCompression,
     next: () => Promise<Uint8Array | undefined>,
   ): AsyncIterable<Uint8Array>;
+  /** Everything is loaded, and what runs now may run for days: code is worth more time of the compiler from here on. */
+  expectLongRun(): void;
   /** CPU time used by this process, all threads, in microseconds. */
   cpuMicros(): number;
   /** Writes a line to the standard output or the standard error (the print sink). */

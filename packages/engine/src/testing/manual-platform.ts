@@ -93,6 +93,7 @@ export function createManualPlatform(options: ManualPlatformOptions = {}): Manua
       for (let piece = await next(); piece !== undefined; piece = await next()) packed.push(piece);
       yield new Uint8Array((format === 'gzip' ? gunzipSync : zstdDecompressSync)(Buffer.concat(packed)));
     },
+    expectLongRun: () => {},
     cpuMicros: () => 0,
     printLine: (line, to = 'stdout') => printed.push(to === 'stdout' ? line : `${to}: ${line}`),
     isStandardStream: () => false,

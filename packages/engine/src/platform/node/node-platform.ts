@@ -9,6 +9,7 @@ import type { Platform } from '../platform.ts';
 import { compress, decompress, decompressPieces } from './compression.ts';
 import { createNodeRandom, nodeClock, nodeHasher, nodeTimers } from './node-clock.ts';
 import { resolveFileUri } from './node-file-uri.ts';
+import { inlineMore } from './node-inlining.ts';
 import { nodeParking } from './node-parking.ts';
 import { createNodeThreads } from './node-threads.ts';
 
@@ -59,6 +60,7 @@ export function createNodePlatform(options: NodePlatformOptions = {}): Platform 
     compress,
     decompress,
     decompressPieces,
+    expectLongRun: inlineMore,
     cpuMicros: () => {
       const { user, system } = process.cpuUsage();
       return user + system;

@@ -166,6 +166,7 @@ export class SimulatedThread implements EventPlace {
       compress,
       decompress,
       decompressPieces,
+      expectLongRun: () => {},
       cpuMicros: () => Math.floor(this.localMs * 1000),
       printLine: (line) => {
         if (this.isAlive) owner.note('print', line);

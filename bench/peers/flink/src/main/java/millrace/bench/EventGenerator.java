@@ -28,12 +28,32 @@ final class EventGenerator {
           .split(",");
   private static final String[] STATES = "AZ,CA,ID,OR,WA,WY".split(",");
   private static final String[] HOT_CHANNELS = {"Google", "Facebook", "Baidu", "Apple"};
+  private static final String[] NAMES = new String[FIRST_NAMES.length * LAST_NAMES.length];
+  private static final String[] AT_HOSTS = new String[HOSTS.length];
+  private static final String[] CARD_GROUPS = new String[9000];
+  private static final String[] CARD_GROUPS_BEFORE = new String[9000];
+  private static final String[] ITEMS = new String[1000];
+  private static final String[] LOTS = new String[10_000];
+  private static final String[] LAST_DIGITS = new String[10_000];
   private static final String[] EXTRAS = new String[100];
   private static final String[] CHANNELS = new String[HOT_CHANNELS.length + OTHER_CHANNELS];
   private static final String[] URLS = new String[HOT_CHANNELS.length + OTHER_CHANNELS];
   private static final int[] DECADES = {100, 1000, 10_000, 100_000, 1_000_000, 10_000_000};
 
   static {
+    for (int i = 0; i < NAMES.length; i++) {
+      NAMES[i] = FIRST_NAMES[i / LAST_NAMES.length] + " " + LAST_NAMES[i % LAST_NAMES.length];
+    }
+    for (int i = 0; i < HOSTS.length; i++) AT_HOSTS[i] = "@" + HOSTS[i];
+    for (int i = 0; i < CARD_GROUPS.length; i++) {
+      CARD_GROUPS[i] = Integer.toString(1000 + i);
+      CARD_GROUPS_BEFORE[i] = CARD_GROUPS[i] + " ";
+    }
+    for (int i = 0; i < ITEMS.length; i++) ITEMS[i] = "item-" + i;
+    for (int i = 0; i < LOTS.length; i++) {
+      LOTS[i] = "lot " + i;
+      LAST_DIGITS[i] = String.format("%04d", i);
+    }
     for (int i = 0; i < EXTRAS.length; i++) EXTRAS[i] = "extra-" + i;
     for (int i = 0; i < CHANNELS.length; i++) {
       int other = i - HOT_CHANNELS.length;
@@ -63,10 +83,13 @@ final class EventGenerator {
   static void fillPerson(Person person, int number) {
     int base = baseOf(number);
     person.id = FIRST_ID + lastPerson(number);
-    person.name = FIRST_NAMES[below(word(base, 1), 11)] + " " + LAST_NAMES[below(word(base, 2), 9)];
-    person.emailAddress = "user" + person.id + "@" + HOSTS[below(word(base, 3), 5)];
+    person.name = NAMES[below(word(base, 1), 11) * LAST_NAMES.length + below(word(base, 2), 9)];
+    person.emailAddress = "user" + person.id + AT_HOSTS[below(word(base, 3), 5)];
     person.creditCard =
-        digits(base, 4) + " " + digits(base, 5) + " " + digits(base, 6) + " " + digits(base, 7);
+        before(base, 4)
+            + before(base, 5)
+            + before(base, 6)
+            + CARD_GROUPS[below(word(base, 7), 9000)];
     person.city = CITIES[below(word(base, 8), 10)];
     person.state = STATES[below(word(base, 9), 6)];
     person.dateTime = timeOf(number);
@@ -80,8 +103,8 @@ final class EventGenerator {
     int seller =
         below(word(base, 8), 4) > 0 ? person - person % HOT_EACH : somePerson(base, 9, person);
     auction.id = FIRST_ID + lastAuction(number);
-    auction.itemName = "item-" + below(word(base, 1), 1000);
-    auction.description = "lot " + (word(base, 2) >>> 8);
+    auction.itemName = ITEMS[below(word(base, 1), 1000)];
+    auction.description = lot(word(base, 2) >>> 8);
     auction.initialBid = price(base, 3);
     auction.reserve = auction.initialBid + price(base, 5);
     auction.dateTime = timeOf(number);
@@ -121,8 +144,14 @@ final class EventGenerator {
     return (word >>> 1) % bound;
   }
 
-  private static int digits(int base, int k) {
-    return 1000 + below(word(base, k), 9000);
+  private static String before(int base, int k) {
+    return CARD_GROUPS_BEFORE[below(word(base, k), 9000)];
+  }
+
+  private static String lot(int number) {
+    return number < LOTS.length
+        ? LOTS[number]
+        : LOTS[number / LOTS.length] + LAST_DIGITS[number % LOTS.length];
   }
 
   private static int price(int base, int k) {
