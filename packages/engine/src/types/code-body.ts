@@ -22,6 +22,8 @@ export interface MismatchSite {
 /** What the functions generated for one serializer have in common. */
 export class CodeUnit {
   readonly sites: MismatchSite[] = [];
+  /** The constant that writes the whole value, if the type says nothing of it. It can copy as well. */
+  undescribed: string | undefined;
   readonly #constants: ((usedBy: string) => unknown)[] = [];
   #names = 0;
 

@@ -10,10 +10,7 @@
 import type { CodeBody } from './code-body.ts';
 import { wrongIf } from './emit-write.ts';
 import type { PojoClass } from './pojo-class.ts';
-import type { FieldDescription, TypeDescription } from './type-information.ts';
-
-/** Given values of more strings' units and parts than this are not copied. */
-const GIVEN_SIZE_MAX = 4096;
+import { type FieldDescription, GIVEN_SIZE_MAX, type TypeDescription } from './type-information.ts';
 
 type Of<K extends TypeDescription['kind']> = Extract<TypeDescription, { readonly kind: K }>;
 type Origin = 'decoded' | 'given';

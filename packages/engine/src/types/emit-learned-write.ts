@@ -134,7 +134,7 @@ function emitOnlySimple(code: TemplateCode, kind: SimpleKind, x: string): void {
   emitSimple(code, kind, x);
 }
 
-function testOf(kind: SimpleKind, x: string): string {
+export function testOf(kind: SimpleKind, x: string): string {
   if (kind === 'null' || kind === 'undefined') return `${x} === ${kind}`;
   if (kind !== 'date') return `typeof ${x} === '${kind}'`;
   return `typeof ${x} === 'object' && ${x} !== null && prototypeOf(${x}) === datePrototype`;
@@ -188,7 +188,7 @@ function emitObject(code: TemplateCode, shape: ObjectShape, x: string, depth: nu
 }
 
 /** A loop over what V8 keeps for the hidden class is the cheapest way to see all names in their order. */
-function emitNamesCheck(code: TemplateCode, names: readonly string[], x: string): void {
+export function emitNamesCheck(code: TemplateCode, names: readonly string[], x: string): void {
   const n = code.name('n');
   const name = code.name('k');
   const cases = names.map(

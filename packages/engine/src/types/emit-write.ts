@@ -228,10 +228,12 @@ export function emitBranch(body: CodeBody, type: Branching, x: string, path: Pat
 function emitGeneric(body: CodeBody, mode: WriteMode, type: TypeDescription, x: string, path: Path): void {
   body.endRun();
   // The fields of keys are sorted, which learned code does not do.
-  const call = mode.canonical
-    ? `writeValue(view, ${x}, p, limit, true)`
-    : `${body.unit.constantOfUse((usedBy) => new LearnedWriter(usedBy))}.write(view, ${x}, p, limit)`;
-  body.line(`p = ${call};`);
+  if (mode.canonical) body.line(`p = writeValue(view, ${x}, p, limit, true);`);
+  else {
+    const writer = body.unit.constantOfUse((usedBy) => new LearnedWriter(usedBy));
+    if (path.length === 0) body.unit.undescribed = writer;
+    body.line(`p = ${writer}.write(view, ${x}, p, limit);`);
+  }
   body.line(`if (p < 0) { if (p === -1) return false; throw ${body.unit.refusal(type, path)}; }`);
 }
 

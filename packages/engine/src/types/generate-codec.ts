@@ -124,7 +124,7 @@ ${encodeSource(unit, type.description, wire, mode)},
 ${decodeSource(unit, wire, classes)},
 ${skipSource(unit, wire)},
 ${mode.canonical ? hashSource(unit, type.description) : 'hash() { return 0; }'},
-copies: {${!mode.canonical && canCopy(wire, classes) ? copySource(unit, wire, isCheaperCopied(wire, classes)) : ''}}
+copies: {${mode.canonical ? '' : copiesSource(unit, wire, classes)}}
 };`;
   return { source, unit };
 }
@@ -201,14 +201,19 @@ view.pos = p;
 }`;
 }
 
-/** `withDecoded`: also of values that were decoded. */
-function copySource(unit: CodeUnit, wire: TypeDescription, withDecoded: boolean): string {
+function copiesSource(
+  unit: CodeUnit,
+  wire: TypeDescription,
+  classes: ReadonlyMap<TypeDescription, PojoClass>,
+): string {
+  if (unit.undescribed !== undefined) return `copyGiven(root) { return ${unit.undescribed}.copy(root); }`;
+  if (!canCopy(wire, classes)) return '';
   const given = new CodeBody(unit, { bounded: false });
   emitCopy(given, wire, 'given');
   const copyGiven = `copyGiven(root) {
 ${given.text()}
 }`;
-  if (!withDecoded) return copyGiven;
+  if (!isCheaperCopied(wire, classes)) return copyGiven;
   const decoded = new CodeBody(unit, { bounded: false });
   emitCopy(decoded, wire, 'decoded');
   return `${copyGiven},

@@ -3,6 +3,7 @@ import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
+import { compileLearnedCopier } from './emit-learned-copy.ts';
 import { compileLearnedReader } from './emit-learned-read.ts';
 import { compileLearnedWriter } from './emit-learned-write.ts';
 import { ByteView, createSerializer, decodeFromBytes, encodeToBytes, Types } from './index.ts';
@@ -80,6 +81,30 @@ function expectSameReads(shape: ValueShape, values: readonly unknown[]): number 
   return place.hits;
 }
 
+/** Copies are what writing and reading makes, have no object of the original, and are taken by the writer as well. */
+function expectSameCopies(shape: ValueShape, values: readonly unknown[]): number {
+  const place = { hits: 0 };
+  const copy = compileLearnedCopier('test', shape, place);
+  const write = compileLearnedWriter('test', shape, { hits: 0 }, () => -1);
+  for (const value of values) {
+    const made = copy(value);
+    if (made === undefined) continue;
+    const bytes = encodeGeneral(value);
+    deepStrictEqual(made, readValue(ByteView.of(bytes), 0));
+    deepStrictEqual(encodeGeneral(made), bytes);
+    const originals = objectsIn(value);
+    ok(objectsIn(made).every((each) => !originals.includes(each)));
+    ok(write(ByteView.allocate(ROOM_BYTES), value, 0, ROOM_BYTES) > 0);
+  }
+  return place.hits;
+}
+
+/** All objects that a value consists of. */
+function objectsIn(value: unknown): readonly object[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return [value, ...Object.values(value).flatMap(objectsIn)];
+}
+
 const units = fc
   .array(fc.oneof(fc.integer({ min: 0, max: 0xffff }), fc.integer({ min: 0xd800, max: 0xdfff })), {
     maxLength: 30,
@@ -121,7 +146,7 @@ const { value: alike } = fc.letrec<{ value: unknown }>((tie) => ({
 }));
 
 describe('code of a learned shape', () => {
-  it('writes and reads any value as the general codec does, whatever it has learned from', () => {
+  it('writes, reads and copies any value as the general codec does, whatever it has learned from', () => {
     let hits = 0;
     let values = 0;
     const cases = fc.tuple(
@@ -133,14 +158,15 @@ describe('code of a learned shape', () => {
         const shape = shapeOf(seen);
         hits += Number(expectSameWrites(shape, [...seen, ...unseen]) > 0);
         hits += Number(expectSameReads(shape, [...seen, ...unseen]) > 0);
-        values += 2;
+        hits += Number(expectSameCopies(shape, [...seen, ...unseen]) > 0);
+        values += 3;
       }),
       { numRuns: 150 },
     );
     ok(hits > values / 2, `the code took values in ${hits} of ${values} cases`);
   });
 
-  it('writes and reads records of one shape itself, with names of every length', () => {
+  it('writes, reads and copies records of one shape itself, with names of every length', () => {
     const kinds = fc.constantFrom(
       fc.double(),
       fc.string({ unit: 'binary' }),
@@ -171,6 +197,8 @@ describe('code of a learned shape', () => {
         const shape = shapeOf(values);
         ok(expectSameWrites(shape, values) >= values.length);
         strictEqual(expectSameReads(shape, values), values.length * 3);
+        const isCopied = (value: object) => Object.values(value).every((part) => typeof part !== 'bigint');
+        strictEqual(expectSameCopies(shape, values), values.filter(isCopied).length);
       }),
       { numRuns: 40 },
     );
@@ -190,7 +218,7 @@ describe('a value that is nearly of the shape', () => {
   const proxy = new Proxy(alikeValue(), {});
   const circle = alikeValue();
   circle.e = { f: circle };
-  /** What it is, and whether the code takes it itself, when it writes and when it reads. */
+  /** What it is, and whether the code takes it itself, when it writes or copies and when it reads. */
   const cases: readonly [string, unknown, boolean?, boolean?][] = [
     ['is of the shape', alikeValue(), true],
     ['is frozen', Object.freeze(alikeValue()), true],
@@ -245,8 +273,9 @@ describe('a value that is nearly of the shape', () => {
     ['is a string', 'a'],
   ];
   for (const [name, value, isWritten = false, isRead = isWritten] of cases) {
-    it(`is written and read as ever if it ${name}`, () => {
+    it(`is written, read and copied as ever if it ${name}`, () => {
       strictEqual(expectSameWrites(shape, [value]) > 0, isWritten);
+      strictEqual(expectSameCopies(shape, [value]) > 0, isWritten);
       const isData = outcome(writeValue, value, 0, ROOM_BYTES).end > 0;
       if (isData) strictEqual(expectSameReads(shape, [value]) > 0, isRead);
     });
@@ -257,6 +286,7 @@ describe('a value that is nearly of the shape', () => {
     prototype.polluted = 1;
     try {
       strictEqual(expectSameWrites(shape, [alikeValue()]), 0);
+      strictEqual(expectSameCopies(shape, [alikeValue()]), 0);
     } finally {
       delete prototype.polluted;
     }
@@ -299,6 +329,22 @@ describe('a value that is nearly of the shape', () => {
   });
 });
 
+describe('a value of the shape', () => {
+  const shape = shapeOf([{ a: 'x', b: [[1]] }]);
+  const copy = compileLearnedCopier('test', shape, { hits: 0 });
+  const cases: readonly [string, unknown, boolean][] = [
+    ['has 4,096 units and parts', { a: 'x'.repeat(4093), b: [] }, true],
+    ['has a unit more', { a: 'x'.repeat(4094), b: [] }, false],
+    ['has many elements', { a: '', b: [new Array(4093).fill(1)] }, false],
+    ['has many empty arrays', { a: '', b: Array.from({ length: 4097 }, () => []) }, false],
+  ];
+  for (const [name, value, isCopied] of cases) {
+    it(`is ${isCopied ? '' : 'not '}copied if it ${name}`, () => {
+      strictEqual(copy(value) !== undefined, isCopied);
+    });
+  }
+});
+
 describe('serializers that learn', () => {
   const phases = fc.array(
     fc.tuple(fc.array(alike, { minLength: 1, maxLength: 3 }), fc.integer({ min: 1, max: 200 })),
@@ -318,6 +364,8 @@ describe('serializers that learn', () => {
           for (let i = 0; i < times; i++) {
             const value = values[i % values.length];
             const bytes = encodeGeneral(value);
+            const copy = serializer.copyGiven!(value);
+            if (copy !== undefined) deepStrictEqual(encodeGeneral(copy), bytes);
             deepStrictEqual(encodeToBytes(serializer, value), bytes);
             deepStrictEqual(encodeGeneral(decodeFromBytes(serializer, bytes)), bytes);
             const row = encodeToBytes(rows, { before: 'x', each: value, list: [value] });

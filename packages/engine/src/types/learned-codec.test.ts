@@ -65,6 +65,46 @@ describe('a place where undescribed values are written or read', () => {
     deepStrictEqual([writeName, readName], LEARNED);
   });
 
+  it('copies what it has learned to write, and what is written because it was not copied it learns', () => {
+    const writer = new LearnedWriter('test');
+    /** How many of so many values, written if there is no copy, were copied. */
+    const copied = (count: number, make: (i: number) => object) => {
+      let copies = 0;
+      for (let i = 0; i < count; i++) {
+        const value = make(i);
+        const copy = writer.copy(value);
+        if (copy === undefined) ok(writer.write(view, value, 0, view.limit) > 0);
+        else {
+          deepStrictEqual(copy, value);
+          copies++;
+        }
+      }
+      return copies;
+    };
+    strictEqual(
+      copied(64, (i) => ({ id: i })),
+      0,
+    );
+    strictEqual(
+      copied(1000, (i) => ({ id: i })),
+      1000,
+    );
+    // Few are of another kind: they are written.
+    strictEqual(
+      copied(1000, (i) => ({ id: i % 100 === 0 ? null : i })),
+      990,
+    );
+    strictEqual(
+      copied(1000, (i) => ({ id: `${i}` })),
+      1000 - (4 * 64 - 10),
+    );
+    for (let i = 0; i < 25_000; i++) copied(1, () => ({ [`user-${i}`]: i }));
+    strictEqual(
+      copied(10, (i) => ({ id: i })),
+      0,
+    );
+  });
+
   it('does not count values that are refused or do not fit', () => {
     const writer = new LearnedWriter('test');
     // What memory holds behind a value that failed must not be looked at.

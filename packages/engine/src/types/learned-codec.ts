@@ -1,7 +1,8 @@
 /**
  * The general codec at one place of use, made fast by what is seen there, as a JIT does it: values are written and read by
  * the general codec and looked at, until code can be generated for their shape; the code hands what is not of the shape
- * back to the general codec. The bytes are those of the general encoding in every case.
+ * back to the general codec. The bytes are those of the general encoding in every case. What was learned by writing also
+ * serves to copy values without bytes.
  *
  *     learning --(LEARN_FROM values were missed)--> code --(misses are more than one of RARE_MISSES)--> code, extended
  *                                                        --(after LEARNINGS_MAX times, more misses than hits)--> general
@@ -13,6 +14,7 @@
  * I2 Code is generated at most LEARNINGS_MAX times at a place, and each time needs more misses than the time before.
  */
 import type { ByteView } from './byte-view.ts';
+import { type CopyUndescribed, compileLearnedCopier } from './emit-learned-copy.ts';
 import { compileLearnedReader, type ReadUndescribed } from './emit-learned-read.ts';
 import { compileLearnedWriter, type LearnedPlace, type WriteUndescribed } from './emit-learned-write.ts';
 import { readValue } from './read-value.ts';
@@ -71,6 +73,11 @@ function hasCode({ simple, objects, element }: ValueShape): boolean {
 export class LearnedWriter {
   /** Writes a value; see writeValue. Replaced when the place has learned. */
   write: WriteUndescribed;
+  /**
+   * What writing and reading would make of a value, if that is of the shape that was learned; else undefined: it is to be
+   * written, by which it is learned from. See TypeSerializer#copyGiven.
+   */
+  copy: CopyUndescribed = copyNothing;
   private readonly what: string;
   private readonly learning = new Learning();
 
@@ -84,12 +91,22 @@ export class LearnedWriter {
     const end = writeValue(view, value, p, limit, false);
     if (end < 0) return end;
     const shape = this.learning.missed(view, p);
-    if (shape === 'general') this.write = writeGeneral;
-    else if (shape !== undefined) {
+    if (shape === 'general') {
+      this.write = writeGeneral;
+      this.copy = copyNothing;
+    } else if (shape !== undefined) {
       this.write = compileLearnedWriter(this.what, shape, this.learning, this.missed);
+      this.copy = (first) => {
+        this.copy = compileLearnedCopier(this.what, shape, this.learning);
+        return this.copy(first);
+      };
     }
     return end;
   };
+}
+
+function copyNothing(): undefined {
+  return undefined;
 }
 
 function writeGeneral(view: ByteView, value: unknown, p: number, limit: number): number {

@@ -66,6 +66,9 @@ export interface TypeInformation<T> {
 /** The TypeScript type of the values that `I` describes: `type Order = Infer<typeof orderType>`. */
 export type Infer<I extends TypeInformation<unknown>> = I extends TypeInformation<infer T> ? T : never;
 
+/** Given values of more units of strings and parts than this are not copied. */
+export const GIVEN_SIZE_MAX = 4096;
+
 /** Generated code for one type at one place of use. Not thread-safe, no state between calls. */
 export interface TypeSerializer<T> {
   readonly description: TypeDescription;
@@ -87,7 +90,8 @@ export interface TypeSerializer<T> {
   copy?(value: T): T;
   /**
    * What encoding and decoding `value`, which may be anything, would give; undefined if `encode` would refuse it, or if it is
-   * large (4096 units of strings and parts). Only of kinds that generated code can copy.
+   * large (GIVEN_SIZE_MAX). Only of kinds that generated code can copy. Of an undescribed type: only of values like those that
+   * were encoded before.
    */
   copyGiven?(value: T): T | undefined;
 }
