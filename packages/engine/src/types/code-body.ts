@@ -22,7 +22,7 @@ export interface MismatchSite {
 /** What the functions generated for one serializer have in common. */
 export class CodeUnit {
   readonly sites: MismatchSite[] = [];
-  /** The constant that writes the whole value, if the type says nothing of it. It can copy as well. */
+  /** The constant that writes the whole value where nothing is known of its type. It can copy as well. */
   undescribed: string | undefined;
   readonly #constants: ((usedBy: string) => unknown)[] = [];
   #names = 0;

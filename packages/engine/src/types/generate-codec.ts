@@ -206,7 +206,7 @@ function copiesSource(
   wire: TypeDescription,
   classes: ReadonlyMap<TypeDescription, PojoClass>,
 ): string {
-  if (unit.undescribed !== undefined) return `copyGiven(root) { return ${unit.undescribed}.copy(root); }`;
+  if (wire.kind === 'generic') return `copyGiven(root) { return ${unit.undescribed}.copy(root); }`;
   if (!canCopy(wire, classes)) return '';
   const given = new CodeBody(unit, { bounded: false });
   emitCopy(given, wire, 'given');

@@ -3,7 +3,7 @@
  * constant bytes and values of fixed size that share one check of the bound and one advance of `p`. Constant bytes are
  * written, or compared, in words.
  *
- * Used by emit-learned-write.ts and emit-learned-read.ts only. The function keeps the position in `p`, the view's parts in
+ * Used by emit-learned-*.ts only. The function keeps the position in `p`, the view's parts in
  * `u8` and `dv`; inside a run `p` stands at the run's start. Where it must not go on it executes the statement `miss`.
  *
  * What differs from CodeBody: bytes are constant, and what does not fit is another shape, not an error.
