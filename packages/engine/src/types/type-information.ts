@@ -90,8 +90,8 @@ export interface TypeSerializer<T> {
   copy?(value: T): T;
   /**
    * What encoding and decoding `value`, which may be anything, would give; undefined if `encode` would refuse it, or if it is
-   * large (GIVEN_SIZE_MAX). Only of kinds that generated code can copy. Of an undescribed type: only of values like those that
-   * were encoded before.
+   * large (4,096 units of strings and parts). Only of kinds that generated code can copy. Of an undescribed type: only of
+   * values like those that were encoded before.
    */
   copyGiven?(value: T): T | undefined;
 }
