@@ -9,22 +9,13 @@
  * I1 What the code takes, the code that writes takes as well: it makes the same checks.
  */
 import { generateCode } from '../base/index.ts';
-import { emitNamesCheck, type LearnedPlace, testOf } from './emit-learned-write.ts';
+import { emitNamesCheck, isPlain, type LearnedPlace, SHAPE_CHECKS, testOf } from './emit-learned-write.ts';
 import { TemplateCode } from './template-code.ts';
 import { GIVEN_SIZE_MAX } from './type-information.ts';
 import type { ObjectShape, SimpleKind, ValueShape } from './value-shape.ts';
 
 /** Copies `value`, or answers undefined. */
 export type CopyUndescribed = (value: unknown) => unknown;
-
-const BINDINGS = {
-  arrayPrototype: Array.prototype,
-  datePrototype: Date.prototype,
-  objectPrototype: Object.prototype,
-  isArray: Array.isArray,
-  prototypeOf: Object.getPrototypeOf,
-  symbolsOf: Object.getOwnPropertySymbols,
-};
 
 /** Makes the function for a shape. */
 export function compileLearnedCopier(what: string, shape: ValueShape, place: LearnedPlace): CopyUndescribed {
@@ -38,7 +29,7 @@ ${code.text()}
 place.hits++;
 return ${copy};
 };`;
-  return generateCode(`copier of ${what}`, { ...BINDINGS, place }, source);
+  return generateCode(`copier of ${what}`, { ...SHAPE_CHECKS, place }, source);
 }
 
 /** Emits the copying of the variable `x`; returns an expression for the copy, to be evaluated once. */
@@ -70,10 +61,6 @@ function emitValue(code: TemplateCode, shape: ValueShape, x: string): string {
   }
   code.line(`${code.miss}\n}`);
   return copy;
-}
-
-function isPlain(x: string): string {
-  return `typeof ${x} === 'object' && ${x} !== null && prototypeOf(${x}) === objectPrototype`;
 }
 
 function emitSimple(code: TemplateCode, kind: SimpleKind, x: string): string {

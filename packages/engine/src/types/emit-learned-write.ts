@@ -46,13 +46,18 @@ export interface LearnedPlace {
   hits: number;
 }
 
-const BINDINGS = {
+/** What the checks of a shape refer to. */
+export const SHAPE_CHECKS = {
   arrayPrototype: Array.prototype,
   datePrototype: Date.prototype,
   objectPrototype: Object.prototype,
   isArray: Array.isArray,
   prototypeOf: Object.getPrototypeOf,
   symbolsOf: Object.getOwnPropertySymbols,
+};
+
+const BINDINGS = {
+  ...SHAPE_CHECKS,
   writeBigInt,
   writePart,
   writeString,
@@ -88,9 +93,7 @@ function emitValue(code: TemplateCode, shape: ValueShape, x: string, depth: numb
   const [onlySimple, onlyObject] = [simple[0], objects[0]];
   if (!others && element === undefined && simple.length + objects.length === 1) {
     if (onlySimple !== undefined) return emitOnlySimple(code, onlySimple, x);
-    code.line(
-      `if (typeof ${x} !== 'object' || ${x} === null || prototypeOf(${x}) !== objectPrototype) ${code.miss}`,
-    );
+    code.line(`if (!(${isPlain(x)})) ${code.miss}`);
     return emitObject(code, onlyObject!, x, depth);
   }
   code.endRun();
@@ -107,7 +110,7 @@ function emitValue(code: TemplateCode, shape: ValueShape, x: string, depth: numb
     code.line('}');
   }
   if (objects.length > 0) {
-    code.line(`if (typeof ${x} === 'object' && ${x} !== null && prototypeOf(${x}) === objectPrototype) {`);
+    code.line(`if (${isPlain(x)}) {`);
     for (const object of objects) {
       code.attempt(() => {
         emitObject(code, object, x, depth);
@@ -134,6 +137,12 @@ function emitOnlySimple(code: TemplateCode, kind: SimpleKind, x: string): void {
   emitSimple(code, kind, x);
 }
 
+/** The condition that `x` is an object as literals make them. */
+export function isPlain(x: string): string {
+  return `typeof ${x} === 'object' && ${x} !== null && prototypeOf(${x}) === objectPrototype`;
+}
+
+/** The condition that `x` is of the kind. */
 export function testOf(kind: SimpleKind, x: string): string {
   if (kind === 'null' || kind === 'undefined') return `${x} === ${kind}`;
   if (kind !== 'date') return `typeof ${x} === '${kind}'`;
