@@ -1,7 +1,7 @@
 /**
  * How much V8 inlines. One function made for a job calls many: functions of the user, codecs, accessors of state. V8 stops
- * putting them into each other when the result would be larger than 920 bytecodes, which is meant for pages that live for
- * seconds. What is left are calls for each record, and objects that exist only to be passed to them.
+ * putting them into each other at 920 bytecodes. What is left are calls for each record, and objects that exist only to be
+ * passed to them.
  *
  * The limit is one of the process. Changing it makes V8 reject the compiled code of Node's own modules that came with Node, so
  * that they are compiled when they are loaded: this is done when all is loaded, before the first record.
